@@ -1,0 +1,59 @@
+"""The one place where numba's (untyped) decorators are applied, and where compiled kernels are kept.
+
+numba's on-disk cache looks at the file a kernel stands in, not at the kernels it calls from other files: a
+changed helper would leave a stale solver on disk, and a stale solver writes wrong tables. So the cache folder is
+keyed by a hash of every source file of this package, together with the versions that made the machine code.
+"""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+import platformdirs
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _source_hash() -> str:
+    digest = hashlib.sha256(f"numba {numba.__version__} numpy {np.__version__}".encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def cache_dir() -> Path | None:
+    """The folder of compiled kernels for these very sources, or None where none is writable (kernels are then
+    compiled anew in each process)."""
+    base = os.environ.get("SHASHKI_KERNEL_CACHE")
+    folder = Path(base) if base else Path(platformdirs.user_cache_dir("shashki")) / "kernels"
+    folder = folder / _source_hash()
+    return folder if _writable(folder) else None
+
+
+_CACHE_DIR = cache_dir()
+if _CACHE_DIR is not None:
+    numba.config.CACHE_DIR = str(_CACHE_DIR)
+
+
+def kernel(function: F) -> F:
+    """Compile `function` with numba: no objects, no GIL, cached on disk."""
+    return cast(F, numba.njit(nogil=True, cache=_CACHE_DIR is not None)(function))
+
+
+def inlined(function: F) -> F:
+    """A small kernel that is copied into its callers (never called from Python, so never cached itself)."""
+    return cast(F, numba.njit(nogil=True, inline="never", cache=False)(function))

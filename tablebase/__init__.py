@@ -1,0 +1,1 @@
+"""Rules, tables and probing of the Russian draughts tablebase."""
