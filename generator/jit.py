@@ -46,7 +46,7 @@ def cache_dir() -> Path | None:
 
 _CACHE_DIR = cache_dir()
 if _CACHE_DIR is not None:
-    numba.config.CACHE_DIR = str(_CACHE_DIR)
+    cast(Any, numba.config).CACHE_DIR = str(_CACHE_DIR)
 
 
 def kernel(function: F) -> F:

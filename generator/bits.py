@@ -1,0 +1,59 @@
+"""Bit operations for kernels, on int64 scalars that hold sets of squares: a few instructions each."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from generator.jit import inlined
+
+
+def _int64_intrinsic(emit: Callable[[Any, Any], Any]) -> Callable[[int], int]:
+    """A function int64 -> int64 for kernels; `emit(builder, value)` writes its LLVM instructions."""
+
+    def typer(_typing_context: Any, _value: Any) -> Any:
+        def codegen(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            return emit(builder, arguments[0])
+
+        return types.int64(types.int64), codegen
+
+    return cast(Callable[[int], int], intrinsic(typer))
+
+
+def _emit_popcount(builder: Any, value: Any) -> Any:
+    return builder.ctpop(value)
+
+
+def _emit_lowest(builder: Any, value: Any) -> Any:
+    zero_is_undefined = ir.Constant(ir.IntType(1), 0)
+    return builder.cttz(value, zero_is_undefined)
+
+
+def _emit_reverse(builder: Any, value: Any) -> Any:
+    low_half = builder.trunc(value, ir.IntType(32))
+    return builder.zext(builder.bitreverse(low_half), ir.IntType(64))
+
+
+_popcount = _int64_intrinsic(_emit_popcount)
+_lowest = _int64_intrinsic(_emit_lowest)
+_reverse = _int64_intrinsic(_emit_reverse)
+
+
+@inlined
+def popcount(squares: int) -> int:
+    """The number of squares in a set."""
+    return _popcount(squares)
+
+
+@inlined
+def lowest(squares: int) -> int:
+    """The lowest square of a set (its count of trailing zeros); 64 for the empty set."""
+    return _lowest(squares)
+
+
+@inlined
+def reverse(squares: int) -> int:
+    """A 32-bit set with the board turned: square s becomes 31 - s. Bits above 31 are dropped."""
+    return _reverse(squares)
