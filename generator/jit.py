@@ -1,8 +1,9 @@
 """The one place where numba's (untyped) decorators are applied, and where compiled kernels are kept.
 
 numba's on-disk cache looks at the file a kernel stands in, not at the kernels it calls from other files: a
-changed helper would leave a stale solver on disk, and a stale solver writes wrong tables. So the cache folder is
-keyed by a hash of every source file of this package, together with the versions that made the machine code.
+changed helper would leave a stale solver on disk, and a stale solver writes wrong tables. So the cache folder
+is keyed by a hash of every source file of this package, together with the versions that made the machine
+code.
 """
 
 import hashlib
