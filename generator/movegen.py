@@ -1,0 +1,265 @@
+"""The scalar move generator: all positions that one position leads to, one at a time, in numba.
+
+It is a second telling of the rules that `tablebase.rules` tells readably; tests hold the two together. The
+solver does not use it: perft does, and the verifier, which must share nothing with the solver but the rules.
+
+A position is four int64 scalars, sets of squares as the side to move sees them: own men, own kings, other
+men, other kings. Own men move up. Every scalar is int64: numba makes floats of int64 mixed with uint64.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator.bits import popcount, reverse
+from generator.jit import inlined, kernel
+
+ALL_SQUARES = 0xFFFF_FFFF
+LAST_ROW = 0xF000_0000
+EVEN_ROWS = 0x0F0F_0F0F  # rows 1, 3, 5, 7, whose first square is on the a file
+ODD_ROWS = 0xF0F0_F0F0
+EVEN_ROWS_WITHOUT_A = 0x0E0E_0E0E
+ODD_ROWS_WITHOUT_H = 0x7070_7070
+
+DIRECTIONS = 4
+UP_LEFT, UP_RIGHT, DOWN_LEFT, DOWN_RIGHT = range(DIRECTIONS)
+
+MAX_SUCCESSORS = 4096
+"""How many successors a buffer holds.
+
+A quiet move is a pair of an own square and an empty one: never more than 16 * 16 = 256. A capture's result
+is known from the square it starts on, the pieces it takes and the square it ends on: with a own and b other
+pieces, at most a * (2^b - 1) * (33 - a - b). Up to 8 pieces that is 3,175 at most (a = 1, b = 7), so no
+position of a tablebase can overflow a buffer. No such proof is known for 24 pieces; there an overflow raises.
+"""
+
+_STACK_ROWS = 512
+"""Room for the captures begun and not ended, kept in the rows of a buffer behind the successors.
+
+Each step of a capture takes one more piece, of 31 at most, and leaves at most 13 squares to go on from (the
+two diagonals through a square have 13 others): 31 * 13 = 403.
+"""
+
+BUFFER_ROWS = MAX_SUCCESSORS + _STACK_ROWS
+
+
+def new_buffer() -> NDArray[np.int64]:
+    """An array for `successors` to write to, of shape (BUFFER_ROWS, 4)."""
+    return np.empty((BUFFER_ROWS, 4), np.int64)
+
+
+@inlined
+def step(squares: int, direction: int) -> int:
+    """The squares one step further in a direction; those that would leave the board are dropped."""
+    if direction == UP_LEFT:
+        return (squares & EVEN_ROWS_WITHOUT_A) << 3 | ((squares & ODD_ROWS) << 4 & ALL_SQUARES)
+    if direction == UP_RIGHT:
+        return (squares & EVEN_ROWS) << 4 | ((squares & ODD_ROWS_WITHOUT_H) << 5 & ALL_SQUARES)
+    if direction == DOWN_LEFT:
+        return (squares & EVEN_ROWS_WITHOUT_A) >> 5 | (squares & ODD_ROWS) >> 4
+    return (squares & EVEN_ROWS) >> 4 | (squares & ODD_ROWS_WITHOUT_H) >> 3
+
+
+@inlined
+def slide(squares: int, direction: int, empty: int) -> int:
+    """`squares` and all empty squares that kings on them reach in one direction."""
+    reached = squares
+    front = step(squares, direction) & empty
+    while front != 0:
+        reached |= front
+        front = step(front, direction) & empty
+    return reached
+
+
+@inlined
+def can_capture(men: int, kings: int, victims: int, empty: int) -> bool:
+    """Whether any of these men and kings can take one of `victims` by landing on one of `empty`."""
+    for direction in range(DIRECTIONS):
+        reached = men | slide(kings, direction, empty)
+        if step(step(reached, direction) & victims, direction) & empty != 0:
+            return True
+    return False
+
+
+@kernel
+def has_capture(own_men: int, own_kings: int, other_men: int, other_kings: int) -> bool:
+    """Whether the side to move can capture, and so must."""
+    others = other_men | other_kings
+    return can_capture(own_men, own_kings, others, ALL_SQUARES & ~(own_men | own_kings | others))
+
+
+@inlined
+def _write(
+    own_men: int, own_kings: int, other_men: int, other_kings: int, out: NDArray[np.int64], count: int
+) -> int:
+    """Write a position, turned for the next side to move, unless a row above has it; the new count."""
+    next_own_men, next_own_kings = reverse(other_men), reverse(other_kings)
+    next_other_men, next_other_kings = reverse(own_men), reverse(own_kings)
+    for row in range(count):
+        if (
+            out[row, 0] == next_own_men
+            and out[row, 1] == next_own_kings
+            and out[row, 2] == next_other_men
+            and out[row, 3] == next_other_kings
+        ):
+            return count
+    if count >= MAX_SUCCESSORS:
+        raise OverflowError("a position has more captures than a buffer holds; raise movegen.MAX_SUCCESSORS")
+    out[count, 0] = next_own_men
+    out[count, 1] = next_own_kings
+    out[count, 2] = next_other_men
+    out[count, 3] = next_other_kings
+    return count + 1
+
+
+@inlined
+def _captures_of(
+    start: int,
+    is_king: bool,
+    own_men: int,
+    own_kings: int,
+    other_men: int,
+    other_kings: int,
+    out: NDArray[np.int64],
+    count: int,
+) -> int:
+    """Add to `out` the results of all captures by the piece on `start` (a set of one); the new count."""
+    men_left, kings_left = own_men & ~start, own_kings & ~start
+    others = other_men | other_kings
+    # The start square is empty while the piece is under way; what it has taken stays until it has arrived.
+    empty = ALL_SQUARES & ~(men_left | kings_left | others)
+
+    # A row of the stack is a capture under way: square, pieces taken, whether it is a king by now.
+    stack = out[MAX_SUCCESSORS:]
+    stack[0, 0], stack[0, 1], stack[0, 2] = start, 0, int(is_king)
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        square, taken, king = stack[depth, 0], stack[depth, 1], stack[depth, 2]
+        for direction in range(DIRECTIONS):
+            before = slide(square, direction, empty) if king else square
+            victim = step(before, direction) & others & ~taken
+            first_landing = step(victim, direction) & empty
+            if first_landing == 0:
+                continue
+            taken_now = taken | victim
+            king_now = king | int(first_landing & LAST_ROW != 0)
+            landings = slide(first_landing, direction, empty) if king else first_landing
+
+            # Where it can go on from one of the squares it must not stop on another.
+            goes_on = False
+            remaining = landings
+            while remaining != 0:
+                landing = remaining & -remaining
+                remaining ^= landing
+                if can_capture(
+                    0 if king_now else landing, landing if king_now else 0, others & ~taken_now, empty
+                ):
+                    goes_on = True
+                    stack[depth, 0], stack[depth, 1], stack[depth, 2] = landing, taken_now, king_now
+                    depth += 1
+            if goes_on:
+                continue
+            while landings != 0:
+                landing = landings & -landings
+                landings ^= landing
+                count = _write(
+                    men_left | (0 if king_now else landing),
+                    kings_left | (landing if king_now else 0),
+                    other_men & ~taken_now,
+                    other_kings & ~taken_now,
+                    out,
+                    count,
+                )
+    return count
+
+
+@kernel
+def captures(own_men: int, own_kings: int, other_men: int, other_kings: int, out: NDArray[np.int64]) -> int:
+    """Write each distinct position that a capture leads to, turned for its side to move; their count.
+
+    Args:
+        own_men, own_kings, other_men, other_kings: disjoint sets; no own man on the last row.
+        out: a buffer by `new_buffer`; row i becomes the own men, own kings, other men and other kings of
+            successor i, as the next side to move sees them. Rows from the count on are scratch.
+
+    Raises:
+        OverflowError: more than MAX_SUCCESSORS; impossible up to 8 pieces.
+    """
+    count = 0
+    if not has_capture(own_men, own_kings, other_men, other_kings):
+        return count
+    movers = own_men | own_kings
+    while movers != 0:
+        start = movers & -movers
+        movers ^= start
+        count = _captures_of(
+            start, start & own_kings != 0, own_men, own_kings, other_men, other_kings, out, count
+        )
+    return count
+
+
+@kernel
+def quiet_moves(
+    own_men: int, own_kings: int, other_men: int, other_kings: int, out: NDArray[np.int64]
+) -> int:
+    """Write each position that a quiet move leads to, as `captures` does, even if a capture forbids it.
+
+    Two quiet moves never lead to the same position, so nothing is compared.
+    """
+    next_own_men, next_own_kings = reverse(other_men), reverse(other_kings)
+    next_other_men = reverse(own_men)
+    empty = ALL_SQUARES & ~(own_men | own_kings | other_men | other_kings)
+    count = 0
+    for direction in (UP_LEFT, UP_RIGHT):
+        targets = step(own_men, direction) & empty
+        while targets != 0:
+            target = targets & -targets
+            targets ^= target
+            start = step(target, DIRECTIONS - 1 - direction)
+            promoted = target & LAST_ROW
+            out[count, 0] = next_own_men
+            out[count, 1] = next_own_kings
+            out[count, 2] = reverse(own_men & ~start | target & ~promoted)
+            out[count, 3] = reverse(own_kings | promoted)
+            count += 1
+    kings = own_kings
+    while kings != 0:
+        start = kings & -kings
+        kings ^= start
+        for direction in range(DIRECTIONS):
+            target = step(start, direction) & empty
+            while target != 0:
+                out[count, 0] = next_own_men
+                out[count, 1] = next_own_kings
+                out[count, 2] = next_other_men
+                out[count, 3] = reverse(own_kings & ~start | target)
+                count += 1
+                target = step(target, direction) & empty
+    return count
+
+
+@kernel
+def count_quiet_moves(own_men: int, own_kings: int, other_men: int, other_kings: int) -> int:
+    """How many positions `quiet_moves` would write."""
+    empty = ALL_SQUARES & ~(own_men | own_kings | other_men | other_kings)
+    count = popcount(step(own_men, UP_LEFT) & empty) + popcount(step(own_men, UP_RIGHT) & empty)
+    kings = own_kings
+    while kings != 0:
+        start = kings & -kings
+        kings ^= start
+        for direction in range(DIRECTIONS):
+            count += popcount(slide(start, direction, empty)) - 1
+    return count
+
+
+@kernel
+def successors(own_men: int, own_kings: int, other_men: int, other_kings: int, out: NDArray[np.int64]) -> int:
+    """Write each distinct position that a legal move leads to, as `captures` does; their count.
+
+    They are captures where `has_capture` holds, quiet moves otherwise. None means that the side to move has
+    lost.
+    """
+    count = captures(own_men, own_kings, other_men, other_kings, out)
+    if count > 0:
+        return count
+    return quiet_moves(own_men, own_kings, other_men, other_kings, out)
