@@ -19,3 +19,58 @@ class IllegalPositionError(TablebaseError, ValueError):
 
 class IllegalMoveError(TablebaseError, ValueError):
     """A move that the rules do not allow in the position it was asked of."""
+
+
+class MaterialError(TablebaseError, ValueError):
+    """A text or counts that are no material: the message says what one looks like."""
+
+
+class MissingTableError(TablebaseError, KeyError):
+    """A position whose table is not there: the message names the table and the command that makes it."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""  # a KeyError would show its message quoted
+
+
+class TooManyPiecesError(MissingTableError):
+    """A position with more pieces than the tables hold: the message says how many they hold."""
+
+
+class ClosedError(TablebaseError, ValueError):
+    """A table or a tablebase that was asked after it had been closed."""
+
+
+class DataDirectoryError(TablebaseError, OSError):
+    """A data directory that is not there or is no directory."""
+
+
+class TableError(TablebaseError):
+    """A table file or a manifest that cannot be used: the message names the file."""
+
+
+class NotATableError(TableError):
+    """A file that is no table of this project at all."""
+
+
+class WrongVersionError(TableError):
+    """A table or manifest of another format version, or made under other rules: generate again."""
+
+
+class TruncatedTableError(TableError):
+    """A table file that ends before, or goes on after, the length its header gives."""
+
+
+class DamagedTableError(TableError):
+    """A table file whose bytes are not those that were written."""
+
+
+class DamagedHeaderError(DamagedTableError):
+    """Damage in the header, the alphabet or the frame index of a table file."""
+
+
+class DamagedFrameError(DamagedTableError):
+    """Damage in one frame of a table file: the message gives the frame's number."""
+
+
+class ManifestError(TableError):
+    """A manifest that is missing, or that is not one."""
