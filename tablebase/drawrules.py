@@ -20,7 +20,7 @@ class Ruleset:
     articles: tuple[str, ...] = ()
 
     def exceeds(self, dtc: int) -> bool:
-        """Whether a game that needs `dtc` plies from a fresh count to its next zeroing move is drawn first."""
+        """Whether a game that needs `dtc` plies from a fresh count to a zeroing move is drawn first."""
         return self.king_moves_plies is not None and dtc > self.king_moves_plies
 
 

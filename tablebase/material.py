@@ -1,4 +1,4 @@
-"""Material: the pieces of both sides, without where they stand. A *slice* is all positions of one material."""
+"""Material: the pieces of both sides, without where they stand. All positions of one are a *slice*."""
 
 import re
 from collections.abc import Iterator
@@ -94,7 +94,7 @@ class Material:
 
     @property
     def block_size(self) -> int:
-        """How many positions share one placement of the men: the ways to place the kings on the free squares."""
+        """How many positions share one placement of the men: the ways to place the kings."""
         return comb(self.free, self.own_kings) * comb(self.free - self.own_kings, self.other_kings)
 
     @property
@@ -107,7 +107,7 @@ class Material:
 def men_placements(own_men: int, other_men: int) -> int:
     """The number of ways to place men of both sides: own men on rows 1-7, other men on rows 2-8.
 
-    `j` own men stand on row 1, where no other man may stand, and leave 28 - (own_men - j) squares to the others.
+    `j` own men stand on row 1, where no other man may stand, and so 28 - (own_men - j) squares are left.
     """
     return sum(
         comb(_FIRST_ROW, j)
@@ -121,7 +121,8 @@ def men_placements(own_men: int, other_men: int) -> int:
 def materials(pieces: int) -> Iterator[Material]:
     """Every material of exactly `pieces` pieces with both sides present: fewer men first, then by name.
 
-    In this order, and fewer pieces first, each slice comes after all that its moves lead to, its mirror apart.
+    In this order, and fewer pieces first, each slice comes after all that its moves lead to (save its
+    mirror, with which it is solved).
     """
     found = [
         Material(own - own_men, own_men, pieces - own - other_men, other_men)

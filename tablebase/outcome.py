@@ -12,8 +12,8 @@ from tablebase.drawrules import Ruleset
 class Outcome(Enum):
     """How the game ends under the draw rules, for the side to move, when both sides play best.
 
-    A cursed win is won on the board but drawn under the move-count rules; a blessed loss is its other side. The
-    text of an outcome (`str`) is the same everywhere: files, command line, HTTP.
+    A cursed win is won on the board but drawn under the move-count rules; a blessed loss is its other side.
+    The text of an outcome (`str`) is the same everywhere: files, command line, HTTP.
     """
 
     WIN = "win"
@@ -62,7 +62,7 @@ _AGED = {Outcome.WIN: Outcome.CURSED_WIN, Outcome.LOSS: Outcome.BLESSED_LOSS}
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class Probe:
     """What a position, or a move, is worth to the player whose turn it is, from a fresh count.
 
     Attributes:
@@ -83,14 +83,14 @@ class Value:
         return self.outcome.wdl
 
 
-UNKNOWN = Value(Outcome.UNKNOWN)
+UNKNOWN = Probe(Outcome.UNKNOWN)
 """The value of a position that is in no table."""
 
-LOST = Value(Outcome.LOSS, dtc=0, dtw=0)
+LOST = Probe(Outcome.LOSS, dtc=0, dtw=0)
 """The value of a side without a move, or without pieces: the one way in which a game ends."""
 
 
-def move_value(after: Value, zeroing: bool, rules: Ruleset) -> Value:
+def move_value(after: Probe, zeroing: bool, rules: Ruleset) -> Probe:
     """What a move is worth to the player who makes it, distances counted from before the move.
 
     Args:
@@ -98,33 +98,33 @@ def move_value(after: Value, zeroing: bool, rules: Ruleset) -> Value:
         zeroing: whether the move is a capture or the move of a man.
         rules: the ruleset that `after` assumes.
 
-    The outcome of the position after a king move is one from a fresh count, but the king move itself has been
-    counted: a loss in as many plies as the rules allow at all is, one ply earlier, a cursed win. Where `after`
-    is decided but its DTC is not known (a set without `.dtc` tables) this cannot be told, and the outcome is
-    the fresh one.
+    The outcome of the position after a king move is one from a fresh count, but the king move itself has
+    been counted: a loss in as many plies as the rules allow at all is, one ply earlier, a cursed win. Where
+    `after` is decided but its DTC is not known (a set without `.dtc` tables) this cannot be told, and the
+    outcome is the fresh one.
     """
     outcome = -after.outcome
     dtw = None if after.dtw is None else after.dtw + 1
     if not outcome.is_decided:
-        return Value(outcome, None, dtw)
+        return Probe(outcome, None, dtw)
     if zeroing or after == LOST:
-        return Value(outcome, 1, dtw)
+        return Probe(outcome, 1, dtw)
     if after.dtc is None:
-        return Value(outcome, None, dtw)
+        return Probe(outcome, None, dtw)
     if rules.exceeds(after.dtc + 1):
-        return Value(_AGED[outcome], None, dtw)
-    return Value(outcome, after.dtc + 1, dtw)
+        return Probe(_AGED[outcome], None, dtw)
+    return Probe(outcome, after.dtc + 1, dtw)
 
 
 SortKey = tuple[int, float, float, str]
 
 
-def move_order(value: Value, notation: str) -> SortKey:
-    """The key that sorts the moves of a position, best first. This is the one place where that order is written.
+def move_order(value: Probe, notation: str) -> SortKey:
+    """The key that sorts the moves of a position, best first: the one place where that order is written.
 
-    `value` is the move's own, as `move_value` gives it. Wins by DTC, then DTW, both rising; cursed wins by DTW
-    rising; draws; blessed losses by DTW falling; losses by DTC, then DTW, both falling; unknown last; ties by
-    notation. A distance that is not known comes after those of its kind that are.
+    `value` is the move's own, as `move_value` gives it. Wins by DTC, then DTW, both rising; cursed wins by
+    DTW rising; draws; blessed losses by DTW falling; losses by DTC, then DTW, both falling; unknown last;
+    ties by notation. A distance that is not known comes after those of its kind that are.
     """
     dtc = inf if value.dtc is None else value.dtc
     dtw = inf if value.dtw is None else value.dtw
