@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tablebase.errors import IllegalPositionError, NotationError
+from tablebase.errors import IllegalPositionError, NotationError, quote
 
 if TYPE_CHECKING:
     from tablebase.notation import Numbering
@@ -101,8 +101,10 @@ def parse_square(name: str) -> int:
     if square is not None:
         return square
     if len(name) == 2 and name[0] in "abcdefgh" and name[1] in "12345678":
-        raise NotationError(f"{name!r} is a light square; pieces stand on dark squares only, like a1 or b2")
-    raise NotationError(f"{name!r} is no square; squares are written like a1 or h8")
+        raise NotationError(
+            f"{quote(name)} is a light square; pieces stand on dark squares only, like a1 or b2"
+        )
+    raise NotationError(f"{quote(name)} is no square; squares are written like a1 or h8")
 
 
 def squares_of(squares: int) -> Iterator[int]:

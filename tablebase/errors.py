@@ -74,3 +74,8 @@ class DamagedFrameError(DamagedTableError):
 
 class ManifestError(TableError):
     """A manifest that is missing, or that is not one."""
+
+
+def quote(text: str, longest: int = 60) -> str:
+    """The text as a message shows it: in quotes, escaped, and cut after `longest` characters."""
+    return repr(text) if len(text) <= longest else repr(text[:longest]) + "..."

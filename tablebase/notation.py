@@ -1,0 +1,226 @@
+"""Positions and moves as text: FEN and the moves of PDN 3.0 (GameType 25), with algebraic squares.
+
+Written, a position is `W:WKa1,c3:BKh8`: the side to move, White's pieces, Black's; kings before men, squares
+rising from a1 to h8. A move is `c3-d4` or `c3:e5`, with the full path where start and end are ambiguous.
+Reading is more generous; what it takes is said at `parse_fen` and `parse_move`.
+
+Squares written as numbers 1-32 mean different squares in different programs, so they are read only when the
+caller names the numbering.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import NoReturn
+
+from tablebase.board import SQUARE_NAMES, Color, Position, parse_square, square_name, squares_of
+from tablebase.errors import IllegalMoveError, IllegalPositionError, NotationError, quote
+from tablebase.rules import Move, describe_moves, find_legal, legal_moves, moves_along
+
+GAME_TYPE = 25
+"""The number of Russian draughts in the GameType tag of PDN."""
+
+
+class Numbering(StrEnum):
+    """The three numberings of the squares in use for this game, each by the square that it gives number 1."""
+
+    A1 = "a1"
+    """PDN and pydraughts: 1-4 are the first row from White's left."""
+    B8 = "b8"
+    """lidraughts and py-draughts: 1-4 are the last row from White's left."""
+    G1 = "g1"
+    """CheckerBoard: 1-4 are the first row from White's right."""
+
+    def square(self, number: int) -> int:
+        """The square 0..31 that has the given number, 1..32. Raises NotationError for any other number."""
+        if not 1 <= number <= 32:
+            raise NotationError(f"{number} is no square; squares are numbered 1 to 32")
+        row, place = divmod(number - 1, 4)
+        if self is Numbering.A1:
+            return 4 * row + place
+        if self is Numbering.B8:
+            return 4 * (7 - row) + place
+        return 4 * row + (3 - place)
+
+    def number(self, square: int) -> int:
+        """The number 1..32 of a square 0..31; the inverse of `square`."""
+        return next(number for number in range(1, 33) if self.square(number) == square)
+
+
+_COLORS = {"W": Color.WHITE, "w": Color.WHITE, "B": Color.BLACK, "b": Color.BLACK}
+_EXTRA_FIELD = re.compile(r"[HF][0-9]{1,6}")
+_NUMBER = re.compile(r"[0-9]{1,2}")
+_RANGE = re.compile(r"([0-9]{1,2})\s*-\s*([0-9]{1,2})")
+_MOVE = re.compile(r"[a-h0-9]+(\s*[-:x]\s*[a-h0-9]+)+")
+
+
+def _named(numbering: Numbering | str | None) -> Numbering | None:
+    try:
+        return None if numbering is None else Numbering(numbering)
+    except ValueError:
+        names = ", ".join(repr(known.value) for known in Numbering)
+        raise NotationError(
+            f"{numbering!r} is no numbering of the squares; name the one by its square 1: {names}"
+        ) from None
+
+
+def _read_square(text: str, numbering: Numbering | None) -> int:
+    if not _NUMBER.fullmatch(text):
+        return parse_square(text)
+    if numbering is None:
+        raise NotationError(
+            f"square {text} is a number, and numbers mean different squares in different programs; "
+            "write squares like a1, or name the numbering by its square 1: 'a1' (PDN, pydraughts), "
+            "'b8' (lidraughts, py-draughts) or 'g1' (CheckerBoard)"
+        )
+    return numbering.square(int(text))
+
+
+def format_fen(position: Position) -> str:
+    """The FEN of a position, e.g. `W:WKa1,c3:BKh8`; equal positions have equal texts."""
+    turn = "W" if position.turn is Color.WHITE else "B"
+    white = _format_side(position.wm, position.wk)
+    black = _format_side(position.bm, position.bk)
+    return f"{turn}:W{white}:B{black}"
+
+
+def _format_side(men: int, kings: int) -> str:
+    return ",".join(
+        ["K" + SQUARE_NAMES[square] for square in squares_of(kings)]
+        + [SQUARE_NAMES[square] for square in squares_of(men)]
+    )
+
+
+def parse_fen(text: str, numbering: Numbering | str | None = None) -> Position:
+    """Read a position.
+
+    Taken: both sides in either order, a side without pieces (`B` alone), the letters of the sides in either
+    case, blanks around every part, one dot at the end. With a numbering also numbers, and ranges of them such
+    as `1-12` or `K1-4`. After the pieces, the fields of lidraughts for its move counters (`H0`, `F1`) are read
+    over; they are no part of a position. Any other field is refused.
+
+    Args:
+        text: the FEN.
+        numbering: what numeric squares mean, a `Numbering` or its text; None refuses them.
+
+    Raises:
+        NotationError: the text is no FEN; the message quotes the part that is wrong.
+        IllegalPositionError: it is one, of a position that cannot be: two pieces on one square, or a man on
+            its own last row.
+    """
+    numbers = _named(numbering)
+    body = text.strip().removesuffix(".")
+    turn_text, *fields = [part.strip() for part in body.split(":")]
+    turn = _COLORS.get(turn_text)
+    if turn is None:
+        raise NotationError(
+            f"FEN {quote(text)} begins with {quote(turn_text)}; it must begin with the side to move, W: or B:"
+        )
+    pieces: dict[Color, tuple[int, int]] = {}
+    for field in fields[:2]:
+        color = _COLORS.get(field[:1])
+        if color is None:
+            raise NotationError(
+                f"field {quote(field)} of FEN {quote(text)} is no list of pieces; "
+                "it must begin with W or B, as in WKa1,c3"
+            )
+        if color in pieces:
+            raise NotationError(f"FEN {quote(text)} lists the {color} pieces twice; list each side once")
+        pieces[color] = _parse_side(field[1:].strip(), color, numbers)
+    for color in Color:
+        if color not in pieces:
+            letter = color[0].upper()
+            raise NotationError(
+                f"FEN {quote(text)} has no field for {color}; add :{letter} even if it has no pieces"
+            )
+    for field in fields[2:]:
+        if not _EXTRA_FIELD.fullmatch(field):
+            raise NotationError(
+                f"field {quote(field)} after the pieces of FEN {quote(text)} is unknown; "
+                "take it away (only H and F with a number are read over)"
+            )
+    return Position(*pieces[Color.WHITE], *pieces[Color.BLACK], turn)
+
+
+def _parse_side(text: str, color: Color, numbering: Numbering | None) -> tuple[int, int]:
+    """The men and the kings of one side, as two sets."""
+    men = kings = 0
+    for item in text.split(",") if text else []:
+        name = item.strip()
+        is_king = name.startswith("K")
+        squares = _read_squares(name[1:].strip() if is_king else name, numbering, color, item)
+        for square in squares:
+            if (men | kings) >> square & 1:
+                raise IllegalPositionError(
+                    f"more than one piece on {square_name(square)}: "
+                    f"it is named twice among the {color} pieces; a square holds one piece at most"
+                )
+            if is_king:
+                kings |= 1 << square
+            else:
+                men |= 1 << square
+    return men, kings
+
+
+def _read_squares(name: str, numbering: Numbering | None, color: Color, item: str) -> list[int]:
+    try:
+        ends = _RANGE.fullmatch(name)
+        if ends is None:
+            return [_read_square(name, numbering)]
+        for end in ends.groups():
+            _read_square(end, numbering)
+        first, last = map(int, ends.groups())
+        if first > last:
+            raise NotationError(f"range {first}-{last} runs backward; write the smaller number first")
+        return [_read_square(str(number), numbering) for number in range(first, last + 1)]
+    except NotationError as error:
+        raise NotationError(f"{color} piece {quote(item.strip())}: {error}") from None
+
+
+def format_move(position: Position, move: Move) -> str:
+    """The text of a move: `c3-d4`, `c3:e5`, or the full path where start and end leave it open.
+
+    Raises:
+        IllegalMoveError: the move is not legal in the position.
+    """
+    return str(find_legal(position, move))
+
+
+def parse_move(position: Position, text: str, numbering: Numbering | str | None = None) -> Move:
+    """Read a move of a position.
+
+    The squares may be joined by `:`, `x` or `-`, whatever the kind of the move, with blanks around them. A
+    capture may be given by start and end alone, by all its landing squares along any route, or by some of
+    them, as long as only one move fits; the move that lands on exactly the squares given goes before others.
+
+    Args:
+        position: where the move is made.
+        text: the move, without number or annotation.
+        numbering: what numeric squares mean, a `Numbering` or its text; None refuses them.
+
+    Raises:
+        NotationError: the text is no move, or fits several; the message lists those.
+        IllegalMoveError: it is a move, but no legal one here; the message lists those that are.
+    """
+    numbers = _named(numbering)
+    stripped = text.strip()
+    if not _MOVE.fullmatch(stripped):
+        raise NotationError(f"{quote(text)} is no move; moves are written like c3-d4 or c3:e5")
+    try:
+        squares = [_read_square(name.strip(), numbers) for name in re.split("[-:x]", stripped)]
+    except NotationError as error:
+        raise NotationError(f"move {quote(text)}: {error}") from None
+    fitting = moves_along(position, squares)
+    if len(fitting) == 1:
+        return fitting[0]
+    _refuse_move(position, stripped, fitting)
+
+
+def _refuse_move(position: Position, text: str, fitting: list[Move]) -> NoReturn:
+    if fitting:
+        routes = ", ".join(str(move) for move in fitting)
+        raise NotationError(f"move {quote(text)} is ambiguous; write out one of {routes}")
+    raise IllegalMoveError(
+        f"{quote(text)} is no legal move in {format_fen(position)}; {describe_moves(legal_moves(position))}"
+    )
