@@ -31,6 +31,11 @@ def _emit_lowest(builder: Any, value: Any) -> Any:
     return builder.cttz(value, zero_is_undefined)
 
 
+def _emit_highest(builder: Any, value: Any) -> Any:
+    zero_is_undefined = ir.Constant(ir.IntType(1), 0)
+    return builder.sub(ir.Constant(ir.IntType(64), 63), builder.ctlz(value, zero_is_undefined))
+
+
 def _emit_reverse(builder: Any, value: Any) -> Any:
     low_half = builder.trunc(value, ir.IntType(32))
     return builder.zext(builder.bitreverse(low_half), ir.IntType(64))
@@ -38,6 +43,7 @@ def _emit_reverse(builder: Any, value: Any) -> Any:
 
 _popcount = _int64_intrinsic(_emit_popcount)
 _lowest = _int64_intrinsic(_emit_lowest)
+_highest = _int64_intrinsic(_emit_highest)
 _reverse = _int64_intrinsic(_emit_reverse)
 
 
@@ -51,6 +57,12 @@ def popcount(squares: int) -> int:
 def lowest(squares: int) -> int:
     """The lowest square of a set (its count of trailing zeros); 64 for the empty set."""
     return _lowest(squares)
+
+
+@inlined
+def highest(squares: int) -> int:
+    """The highest square of a set; -1 for the empty set."""
+    return _highest(squares)
 
 
 @inlined

@@ -57,4 +57,4 @@ def kernel(function: F) -> F:
 
 def inlined(function: F) -> F:
     """A small kernel that is copied into its callers (never called from Python, so never cached itself)."""
-    return cast(F, numba.njit(nogil=True, inline="never", cache=False)(function))
+    return cast(F, numba.njit(nogil=True, forceinline=True)(function))

@@ -1,0 +1,18 @@
+"""What can go wrong while generating, each with what to do about it."""
+
+from tablebase.errors import TablebaseError
+from tablebase.material import Material
+
+
+class GenerationError(TablebaseError):
+    """Tables cannot be generated."""
+
+
+class DistanceOverflowError(GenerationError):
+    """A distance to win is longer than the solver's scores can hold."""
+
+    def __init__(self, material: Material, longest: int) -> None:
+        super().__init__(
+            f"{material} has a win of more than {longest} plies, the most that this version's solver can count; "
+            "nothing was written for this material. Please report it: the solver needs wider scores."
+        )
