@@ -42,6 +42,7 @@ COMPRESSION_LEVEL = 10
 
 _HEADER = struct.Struct("<8s2H4B8s32sIIQQIIBBH28sI")
 _CRC = struct.Struct("<I")
+_RULESET_FIELD = 8  # the place of the ruleset's name among the fields; its limit follows
 HEADER_SIZE = _HEADER.size + _CRC.size
 
 _FRAMES_A_TASK = 32  # frames encoded by one call of the mapping function: enough to make its overhead small
@@ -201,13 +202,7 @@ def read_header(data: bytes | memoryview, size: int, path: Path) -> TableHeader:
         )
     if size < HEADER_SIZE:
         raise _truncated(path, size, HEADER_SIZE)
-    version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 2], "little")
-    if version != FORMAT_VERSION:
-        age = "an older" if version < FORMAT_VERSION else "a newer"
-        raise WrongVersionError(
-            f"{path} has {age} format (version {version}, this program reads {FORMAT_VERSION}): "
-            "generate the tables again with this program, or read them with the one that made them"
-        )
+    check_version(data, path)
     if _CRC.unpack_from(data, _HEADER.size)[0] != crc32(data[: _HEADER.size]):
         raise _damaged(path, "the checksum of its header does not match")
     (
@@ -273,6 +268,31 @@ def read_header(data: bytes | memoryview, size: int, path: Path) -> TableHeader:
     if length != size:
         raise _truncated(path, size, length)
     return header
+
+
+def check_version(data: bytes | memoryview, path: Path) -> None:
+    """Look whether a file that begins with `data` is one that this program reads, damage apart.
+
+    Args:
+        data: the file from its start, HEADER_SIZE bytes at least.
+        path: what to call the file in errors.
+
+    Raises:
+        WrongVersionError: it has another version of the format, or was made under other rules.
+    """
+    if data[: len(MAGIC)] != MAGIC:
+        return
+    version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 2], "little")
+    if version != FORMAT_VERSION:
+        age = "an older" if version < FORMAT_VERSION else "a newer"
+        raise WrongVersionError(
+            f"{path} has {age} format (version {version}, this program reads {FORMAT_VERSION}): "
+            "generate the tables again with this program, or read them with the one that made them"
+        )
+    head = data[: _HEADER.size]
+    if _CRC.unpack_from(data, _HEADER.size)[0] == crc32(head):
+        fields = _HEADER.unpack(head)
+        _known_ruleset(fields[_RULESET_FIELD], fields[_RULESET_FIELD + 1], path)
 
 
 def _known_ruleset(name: bytes, king_moves_plies: int, path: Path) -> Ruleset:

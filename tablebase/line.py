@@ -1,0 +1,78 @@
+"""A line: best play of both sides from a position on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tablebase.board import Color, Position
+from tablebase.outcome import Outcome, Probe
+from tablebase.rules import Move
+
+
+@dataclass(frozen=True, slots=True)
+class MoveValue:
+    """A legal move and what it is worth to the player who makes it.
+
+    Attributes:
+        move: the move.
+        outcome: the outcome under the draw rules, for the player who makes it.
+        dtc: the move's own DTC in plies, counted from before it: 1 if it zeroes or ends the game; None unless
+            the outcome is a win or a loss, or where it is not known.
+        dtw: the move's own DTW in plies, counted from before it; None for a draw on the board, or not known.
+        after: the position after it.
+        probe_after: the value of that position, for the opponent; `UNKNOWN` where there is no table for it.
+    """
+
+    move: Move
+    outcome: Outcome
+    dtc: int | None
+    dtw: int | None
+    after: Position
+    probe_after: Probe
+
+    @property
+    def wdl(self) -> int | None:
+        """The outcome as a number, 2 (win) to -2 (loss); None where it is unknown."""
+        return self.outcome.wdl
+
+
+class LineEnd(StrEnum):
+    """Why a line stops."""
+
+    GAME_OVER = "game-over"
+    DRAW = "draw"
+    LIMIT = "limit"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Best play of both sides.
+
+    Attributes:
+        moves: the moves, first to last, each with its value to the player who makes it.
+        positions: the positions, one more than there are moves: before the first move, and after each.
+        end: why the line stops: the game is over; it is a draw under the rules from here on; the limit of
+            plies is reached; or the best move cannot be told, since a table is missing.
+        winner: who has won, where the game is over; None otherwise.
+    """
+
+    moves: tuple[MoveValue, ...]
+    positions: tuple[Position, ...]
+    end: LineEnd
+    winner: Color | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why the line stops, as a sentence."""
+        last = self.positions[-1]
+        match self.end:
+            case LineEnd.GAME_OVER:
+                return f"{last.turn.capitalize()} has no move: {self.winner} wins."
+            case LineEnd.DRAW:
+                return "From here on the game is a draw."
+            case LineEnd.LIMIT:
+                return f"The limit of {len(self.moves)} plies is reached."
+            case LineEnd.UNKNOWN:
+                return f"No table tells the best move of {last.to_fen()}."

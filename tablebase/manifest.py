@@ -1,0 +1,171 @@
+"""`manifest.json` of a data directory: every file with its size and SHA-256, each slice's statistics."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from tablebase.atomicfile import FileRecord, write_atomically
+from tablebase.drawrules import KING_MOVES_ONLY, RULESETS, Ruleset
+from tablebase.errors import ManifestError, WrongVersionError
+from tablebase.format import FORMAT_VERSION, Metric
+from tablebase.material import Material
+
+FILE_NAME = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What was counted of one slice while it was solved: `shashki stats` shows exactly these.
+
+    Attributes:
+        material: the slice, as text.
+        positions: how many there are; the sum of the next five.
+        longest_win_plies: the greatest DTW of a win or cursed win, and below it a position that has it.
+        longest_loss_plies: the greatest DTW of a loss or blessed loss.
+        longest_dtc_win_plies: the greatest DTC of a win.
+
+    The `longest_*` are None where there is no such position.
+    """
+
+    material: str
+    positions: int
+    win: int
+    cursed_win: int
+    draw: int
+    blessed_loss: int
+    loss: int
+    longest_win_plies: int | None = None
+    longest_win_fen: str | None = None
+    longest_loss_plies: int | None = None
+    longest_loss_fen: str | None = None
+    longest_dtc_win_plies: int | None = None
+    longest_dtc_win_fen: str | None = None
+
+
+@dataclass(slots=True)
+class SliceRecord:
+    """What a manifest keeps of one slice: its files by metric, its statistics (None until known)."""
+
+    files: dict[Metric, FileRecord] = field(default_factory=dict)
+    statistics: Statistics | None = None
+
+
+@dataclass(slots=True)
+class Manifest:
+    """The contents of a data directory, as its generator has recorded them.
+
+    Attributes:
+        generator_version: of the program that wrote it last.
+        ruleset: the move-count rules that all its tables assume.
+        slices: what is there, by material, in the order in which it was made.
+    """
+
+    generator_version: str
+    ruleset: Ruleset = KING_MOVES_ONLY
+    slices: dict[Material, SliceRecord] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, directory: Path | str) -> Manifest:
+        """Read the manifest of a data directory.
+
+        Raises:
+            ManifestError: there is none, or it is damaged.
+            WrongVersionError: the tables have another format version or other rules than this program knows.
+        """
+        path = Path(directory) / FILE_NAME
+        try:
+            data = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            raise ManifestError(
+                f"there is no {path}: no tables have been generated there; "
+                "run `shashki generate`, or name another directory with --data"
+            ) from None
+        except (ValueError, RecursionError) as error:
+            raise _damaged(path, f"it is not JSON ({error})") from None
+        try:
+            return cls._from_json(data, path)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise _damaged(path, f"{type(error).__name__}: {error}") from None
+
+    def save(self, directory: Path | str) -> None:
+        """Write the manifest into a data directory, whole or not at all.
+
+        Raises:
+            OSError: it cannot be written; the one that was there before still is.
+        """
+        text = json.dumps(self._to_json(), indent=1) + "\n"
+        write_atomically(Path(directory) / FILE_NAME, [text.encode()])
+
+    def _to_json(self) -> dict[str, Any]:
+        return {
+            "format_version": FORMAT_VERSION,
+            "generator_version": self.generator_version,
+            "ruleset": {"name": self.ruleset.name, "king_moves_plies": self.ruleset.king_moves_plies},
+            "materials": {
+                str(material): {
+                    "files": {str(metric): record._asdict() for metric, record in entry.files.items()},
+                    "stats": entry.statistics and asdict(entry.statistics),
+                }
+                for material, entry in self.slices.items()
+            },
+        }
+
+    @classmethod
+    def _from_json(cls, data: Any, path: Path) -> Manifest:
+        version = data["format_version"]
+        if version != FORMAT_VERSION:
+            raise WrongVersionError(
+                f"{path} is of format version {version}, this program reads {FORMAT_VERSION}: "
+                "generate the tables again, or use the program that made them"
+            )
+        name, plies = data["ruleset"]["name"], data["ruleset"]["king_moves_plies"]
+        ruleset = RULESETS.get(name)
+        if ruleset is None or ruleset.king_moves_plies != plies:
+            raise WrongVersionError(
+                f"the tables of {path} were made under other draw rules, {name} (king moves: {plies} plies), "
+                f"than this program knows ({', '.join(RULESETS)}): generate the tables again"
+            )
+        slices = {
+            Material.parse(text): SliceRecord(
+                {Metric(metric): _file_record(record) for metric, record in entry["files"].items()},
+                _statistics(text, entry["stats"]),
+            )
+            for text, entry in data["materials"].items()
+        }
+        return cls(_checked(data, "generator_version", str), ruleset, slices)
+
+
+def _file_record(data: Any) -> FileRecord:
+    digest = _checked(data, "sha256", str)
+    if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+        raise ValueError(f"{digest!r} is no SHA-256")
+    return FileRecord(_checked(data, "size", int), digest)
+
+
+def _statistics(material: str, data: Any) -> Statistics | None:
+    if data is None:
+        return None
+    values: dict[str, Any] = {}
+    for key in fields(Statistics):
+        kind = str if key.name == "material" or key.name.endswith("_fen") else int
+        optional = key.name.startswith("longest_") and data[key.name] is None
+        values[key.name] = None if optional else _checked(data, key.name, kind)
+    if values["material"] != material:
+        raise ValueError(f"the statistics of {material} say they are of {values['material']}")
+    return Statistics(**values)
+
+
+def _checked(data: Any, key: str, kind: type[Any]) -> Any:
+    value = data[key]
+    if type(value) is not kind:
+        raise TypeError(f"{key} is {value!r}, which is not of type {kind.__name__}")
+    return value
+
+
+def _damaged(path: Path, what: str) -> ManifestError:
+    return ManifestError(
+        f"{path} is damaged: {what}; delete it and run `shashki generate`, which writes it again"
+    )

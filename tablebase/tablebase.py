@@ -1,0 +1,368 @@
+"""A set of tables, and the questions it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+
+from tablebase.board import Position
+from tablebase.cache import DEFAULT_BYTES, FrameCache
+from tablebase.drawrules import KING_MOVES_ONLY, Ruleset
+from tablebase.errors import (
+    ClosedError,
+    DamagedHeaderError,
+    DataDirectoryError,
+    MaterialError,
+    MissingTableError,
+    TooManyPiecesError,
+)
+from tablebase.format import HEADER_SIZE, Metric, check_version, dtw_plies, table_name
+from tablebase.indexing import index_of
+from tablebase.line import Line, LineEnd, MoveValue
+from tablebase.material import Material, materials
+from tablebase.outcome import LOST, UNKNOWN, Outcome, Probe, move_order, move_value
+from tablebase.rules import Move, legal_moves, position_after
+from tablebase.table import Table
+
+_Key = tuple[Material, Metric]
+
+
+def open_tablebase(path: Path | str, *, cache_bytes: int = DEFAULT_BYTES) -> Tablebase:
+    """Open the tables of a directory; use it in a `with` statement, or close it.
+
+    Args:
+        path: the directory. Others can be added with `Tablebase.add_directory`.
+        cache_bytes: how much memory decoded frames may take, of all tables together.
+
+    Raises:
+        DataDirectoryError: there is no such directory.
+        WrongVersionError: its tables have another format or were made under other rules.
+    """
+    tablebase = Tablebase(cache_bytes=cache_bytes)
+    tablebase.add_directory(path)
+    return tablebase
+
+
+class Tablebase:
+    """A set of tables that can be asked about positions. A context manager; any number of threads may ask.
+
+    Every answer is for the side to move and from a fresh count of the 15-king-moves rule. Captures are
+    resolved inside: a position with a capture is answered from what its captures lead to, so that it may have
+    more pieces than the tables. A side without a move or without pieces has lost, and no table is needed to
+    say so. Files are opened when they are first needed.
+
+    Args:
+        ruleset: the rules that the tables assume.
+        cache_bytes: how much memory decoded frames may take.
+    """
+
+    def __init__(self, *, ruleset: Ruleset = KING_MOVES_ONLY, cache_bytes: int = DEFAULT_BYTES) -> None:
+        self.ruleset = ruleset
+        self._cache = FrameCache(cache_bytes)
+        self._paths: dict[_Key, Path] = {}
+        self._tables: dict[_Key, Table] = {}
+        self._lock = Lock()
+        self._closed = False
+        self._pieces = 0
+
+    # The set
+
+    def add_directory(self, path: Path | str) -> int:
+        """Add the tables of a directory; those of a slice and metric that is there already are passed over.
+
+        Returns:
+            How many tables were added.
+
+        Raises:
+            DataDirectoryError: there is no such directory.
+            WrongVersionError: a table has another format or was made under other rules; none is added then.
+        """
+        directory = Path(path)
+        if not directory.is_dir():
+            raise DataDirectoryError(
+                f"{directory} is no directory; make tables with `shashki generate`, or name another one"
+            )
+        found = {}
+        for file in sorted(directory.iterdir()):
+            key = _table_of(file)
+            if key is not None and key not in self._paths:
+                with file.open("rb") as opened:
+                    head = opened.read(HEADER_SIZE)
+                if len(head) == HEADER_SIZE:
+                    check_version(head, file)
+                found[key] = file
+        self._paths |= found
+        self._pieces = self._complete_to()
+        return len(found)
+
+    def _complete_to(self) -> int:
+        pieces = 1
+        while all((material, Metric.WDL) in self._paths for material in materials(pieces + 1)):
+            pieces += 1
+        return pieces if pieces > 1 else 0
+
+    @property
+    def pieces(self) -> int:
+        """The greatest number of pieces up to which all outcomes are there; 0 for an empty set."""
+        return self._pieces
+
+    def has_table(self, material: Material, metric: Metric = Metric.WDL) -> bool:
+        """Whether a slice's table is in the set."""
+        return (material, metric) in self._paths
+
+    def close(self) -> None:
+        """Close all tables. Closing twice is no error."""
+        with self._lock:
+            self._closed = True
+            for table in self._tables.values():
+                table.close()
+            self._tables.clear()
+
+    def __enter__(self) -> Tablebase:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Values of a position
+
+    def probe_wdl(self, position: Position) -> int:
+        """The outcome for the side to move: 2 win, 1 cursed win, 0 draw, -1 blessed loss, -2 loss.
+
+        Raises:
+            MissingTableError: the table it takes is not there; the message names it.
+            TooManyPiecesError: (a MissingTableError) the set holds no tables of so many pieces.
+            TableError: the table is there but cannot be read.
+            ClosedError: the tablebase has been closed.
+        """
+        wdl = self._value(position, ()).wdl
+        assert wdl is not None
+        return wdl
+
+    def probe_dtc(self, position: Position) -> int | None:
+        """The plies to the next zeroing move or the end of the game; None unless it is a win or a loss.
+
+        Whoever makes that move counts, so a win may have an even DTC. Raises as `probe_wdl` does.
+        """
+        return self._value(position, (Metric.DTC,)).dtc
+
+    def probe_dtw(self, position: Position) -> int | None:
+        """The plies to the end of the game, without draw rules; None for a draw on the board.
+
+        Odd for a win or cursed win, even for a loss or blessed loss. Raises as `probe_wdl` does.
+        """
+        return self._value(position, (Metric.DTW,)).dtw
+
+    def probe(self, position: Position) -> Probe:
+        """Everything known of a position.
+
+        A distance whose table is missing is None; the outcome's table must be there. Raises as `probe_wdl`.
+        """
+        return self._value(position, (Metric.DTC, Metric.DTW), lenient=True)
+
+    def get_wdl(self, position: Position, default: int | None = None) -> int | None:
+        """`probe_wdl`, or `default` where a table is missing."""
+        try:
+            return self.probe_wdl(position)
+        except MissingTableError:
+            return default
+
+    def get_dtc(self, position: Position, default: int | None = None) -> int | None:
+        """`probe_dtc`, or `default` where a table is missing."""
+        try:
+            return self.probe_dtc(position)
+        except MissingTableError:
+            return default
+
+    def get_dtw(self, position: Position, default: int | None = None) -> int | None:
+        """`probe_dtw`, or `default` where a table is missing."""
+        try:
+            return self.probe_dtw(position)
+        except MissingTableError:
+            return default
+
+    def get_probe(self, position: Position, default: Probe = UNKNOWN) -> Probe:
+        """`probe`, or `default` where a table is missing."""
+        try:
+            return self.probe(position)
+        except MissingTableError:
+            return default
+
+    def _value(self, position: Position, distances: Collection[Metric], lenient: bool = False) -> Probe:
+        moves = legal_moves(position)
+        if not moves:
+            return LOST
+        if not position.other_men | position.other_kings:
+            return Probe(Outcome.WIN, dtc=1, dtw=1)
+        if moves[0].is_capture:
+            after = [self._value(position_after(position, move), distances, lenient) for move in moves]
+            return self._best_capture(after)
+        return self._stored(position, distances, lenient)
+
+    def _best_capture(self, after: list[Probe]) -> Probe:
+        """The value of a position from those of the positions that its captures lead to."""
+        values = [move_value(probe, zeroing=True, rules=self.ruleset) for probe in after]
+        wdls = [value.outcome.wdl or 0 for value in values]
+        best = max(wdls)
+        # On the board a cursed win is a win like any other, so the shortest may be one.
+        lengths = [value.dtw for value, wdl in zip(values, wdls, strict=True) if wdl * best > 0]
+        known = [length for length in lengths if length is not None]
+        dtw = None
+        if known and len(known) == len(lengths):
+            dtw = min(known) if best > 0 else max(known)
+        outcome = Outcome.from_wdl(best)
+        return Probe(outcome, 1 if outcome.is_decided else None, dtw)
+
+    def _stored(self, position: Position, distances: Collection[Metric], lenient: bool) -> Probe:
+        """The value of a position without a capture, from the tables of its slice."""
+        sets = position.own_men, position.own_kings, position.other_men, position.other_kings
+        material = Material.of(position)
+        index = index_of(*sets)
+        table = self._table(material, Metric.WDL)
+        wdl = table.value(index)
+        if not -2 <= wdl <= 2:
+            raise DamagedHeaderError(f"{table.path} is damaged: its alphabet has {wdl}; generate it again")
+        outcome = Outcome.from_wdl(wdl)
+        dtc = dtw = None
+        if outcome.is_decided and Metric.DTC in distances:
+            dtc = self._distance(material, Metric.DTC, index, lenient)
+        if wdl and Metric.DTW in distances:
+            stored = self._distance(material, Metric.DTW, index, lenient)
+            dtw = None if stored is None else dtw_plies(stored, won=wdl > 0)
+        return Probe(outcome, dtc, dtw)
+
+    def _distance(self, material: Material, metric: Metric, index: int, lenient: bool) -> int | None:
+        if lenient and not self.has_table(material, metric):
+            return None
+        return self._table(material, metric).value(index)
+
+    def _table(self, material: Material, metric: Metric) -> Table:
+        key = material, metric
+        table = self._tables.get(key)
+        if table is not None:
+            return table
+        with self._lock:
+            if self._closed:
+                raise ClosedError("the tablebase has been closed; open it again to ask it anything")
+            if key not in self._tables:
+                if key not in self._paths:
+                    raise self._missing(material, metric)
+                self._tables[key] = self._open(key)
+            return self._tables[key]
+
+    def _open(self, key: _Key) -> Table:
+        path = self._paths[key]
+        try:
+            table = Table(path, self._cache)
+        except FileNotFoundError:
+            raise MissingTableError(
+                f"the table {path} is gone since the tablebase was opened; generate it again"
+            ) from None
+        header = table.header
+        if (header.material, header.metric) != key:
+            table.close()
+            raise DamagedHeaderError(
+                f"{path} is the table {table_name(header.material, header.metric)} under another name; "
+                "give it its own name again"
+            )
+        return table
+
+    def _missing(self, material: Material, metric: Metric) -> MissingTableError:
+        most = max((key[0].pieces for key in self._paths), default=0)
+        command = f"make it with `shashki generate --pieces {material.pieces}`"
+        if 0 < most < material.pieces:
+            return TooManyPiecesError(
+                f"{material} has {material.pieces} pieces, and the tables hold up to {most} "
+                f"(complete up to {self.pieces}): there is no {table_name(material, metric)}; {command}"
+            )
+        return MissingTableError(f"there is no table {table_name(material, metric)}; {command}")
+
+    # Moves of a position
+
+    def moves(self, position: Position) -> list[MoveValue]:
+        """Every legal move with its value, best first; `tablebase.outcome.move_order` says which is better.
+
+        Moves to positions without a table are there too, their outcome `UNKNOWN`. None where the side to move
+        has lost.
+
+        Raises:
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase has been closed.
+        """
+        valued = []
+        for move in legal_moves(position):
+            after = position_after(position, move)
+            probe = self.get_probe(after)
+            own = move_value(probe, move.zeroing, self.ruleset)
+            key = move_order(own, str(move))
+            valued.append((key, MoveValue(move, own.outcome, own.dtc, own.dtw, after, probe)))
+        valued.sort(key=lambda pair: pair[0])
+        return [entry for _, entry in valued]
+
+    def best_move(self, position: Position) -> Move | None:
+        """The first of `moves(position)`; None where the side to move has lost.
+
+        Raises:
+            MissingTableError: it cannot be told, since no table has the position after some move, and that
+                may be better than all that are known.
+        """
+        moves = self.moves(position)
+        if not moves:
+            return None
+        if (unknown := _unknown_that_matters(moves)) is not None:
+            self.probe(unknown.after)
+        return moves[0].move
+
+    def line(self, position: Position, limit: int = 500) -> Line:
+        """Best play of both sides, up to the end of the game, or as far as it goes.
+
+        Args:
+            position: where to begin.
+            limit: the most plies to play.
+
+        Raises:
+            ValueError: the limit is negative.
+            TableError: a table is there but cannot be read.
+        """
+        if limit < 0:
+            raise ValueError(f"a line has a limit of 0 plies or more, not {limit}")
+        played: list[MoveValue] = []
+        positions = [position]
+        while True:
+            moves = self.moves(positions[-1])
+            if not moves:
+                winner = positions[-1].turn.other
+                return Line(tuple(played), tuple(positions), LineEnd.GAME_OVER, winner)
+            end = None
+            if _unknown_that_matters(moves) is not None:
+                end = LineEnd.UNKNOWN
+            elif moves[0].outcome is Outcome.DRAW:
+                end = LineEnd.DRAW
+            elif len(played) >= limit:
+                end = LineEnd.LIMIT
+            if end is not None:
+                return Line(tuple(played), tuple(positions), end)
+            played.append(moves[0])
+            positions.append(moves[0].after)
+
+
+def _unknown_that_matters(moves: list[MoveValue]) -> MoveValue | None:
+    """A move of unknown value that may be better than the first one, if there is any."""
+    if moves[0].outcome is not Outcome.WIN and moves[-1].outcome is Outcome.UNKNOWN:
+        return moves[-1]
+    return None
+
+
+def _table_of(file: Path) -> _Key | None:
+    """Which table a file is, by its name; None for other files."""
+    try:
+        return Material.parse(file.stem), Metric(file.suffix.removeprefix("."))
+    except (MaterialError, ValueError):
+        return None
