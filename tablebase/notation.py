@@ -18,8 +18,8 @@ from tablebase.board import SQUARE_NAMES, Color, Position, parse_square, square_
 from tablebase.errors import IllegalMoveError, IllegalPositionError, NotationError, quote
 from tablebase.rules import Move, describe_moves, find_legal, legal_moves, moves_along
 
-GAME_TYPE = 25
-"""The number of Russian draughts in the GameType tag of PDN."""
+GAME_TYPE = "25,W,8,8,A0,0"
+"""The GameType tag of Russian draughts in PDN 3.0: game 25, White first, 8x8, algebraic squares."""
 
 
 class Numbering(StrEnum):
@@ -96,8 +96,8 @@ def parse_fen(text: str, numbering: Numbering | str | None = None) -> Position:
     """Read a position.
 
     Taken: both sides in either order, a side without pieces (`B` alone), the letters of the sides in either
-    case, blanks around every part, one dot at the end. With a numbering also numbers, and ranges of them such
-    as `1-12` or `K1-4`. After the pieces, the fields of lidraughts for its move counters (`H0`, `F1`) are read
+    case, blanks around every part, one dot at the end. With a numbering also numbers, and ranges of them, as
+    `1-12` or `K1-4`. After the pieces, the fields of lidraughts for its move counters (`H0`, `F1`) are read
     over; they are no part of a position. Any other field is refused.
 
     Args:
@@ -148,6 +148,8 @@ def _parse_side(text: str, color: Color, numbering: Numbering | None) -> tuple[i
     men = kings = 0
     for item in text.split(",") if text else []:
         name = item.strip()
+        if not name:
+            raise NotationError(f"{quote(text)}, the {color} pieces, has a comma with no piece beside it")
         is_king = name.startswith("K")
         squares = _read_squares(name[1:].strip() if is_king else name, numbering, color, item)
         for square in squares:
