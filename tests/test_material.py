@@ -1,0 +1,86 @@
+import csv
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tablebase.board import Position
+from tablebase.errors import MaterialError
+from tablebase.indexing import sets_at
+from tablebase.material import Material, materials
+from tablebase.rules import legal_moves, position_after
+
+COUNTS = Path(__file__).parent / "golden" / "endgame_counts.csv"
+# All positions of n pieces, both sides present: published with the counts.
+TOTALS = {
+    2: 3_488,
+    3: 196_032,
+    4: 6_209_316,
+    5: 139_450_808,
+    6: 2_426_085_676,
+    7: 34_243_113_624,
+    8: 403_190_250_561,
+}
+
+
+@given(st.tuples(*[st.integers(0, 6)] * 4).filter(lambda n: n[0] + n[1] and n[2] + n[3]))
+def test_text_and_back(counts: tuple[int, int, int, int]) -> None:
+    material = Material(*counts)
+    assert Material.parse(str(material)) == material
+    assert material.mirror.mirror == material
+    assert str(material.mirror).split("v") == str(material).split("v")[::-1]
+    assert material.pieces == sum(counts) == material.mirror.pieces
+
+
+def test_what_the_text_means() -> None:
+    assert Material.parse("KKMvK") == Material(own_kings=2, own_men=1, other_kings=1, other_men=0)
+    assert Material.parse("MvKMM") == Material(own_kings=0, own_men=1, other_kings=1, other_men=2)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "v", "KvS", "KKMv", "vK", "MKvK", "KKMK", "kvk", "KvKvK", " KvK", "KvK\n"]
+)
+def test_what_is_no_material(text: str) -> None:
+    with pytest.raises(MaterialError, match="like KKMvK"):
+        Material.parse(text)
+
+
+@pytest.mark.parametrize("counts", [(-1, 1, 1, 0), (0, 29, 1, 0), (20, 0, 13, 0)])
+def test_counts_that_no_board_holds(counts: tuple[int, int, int, int]) -> None:
+    with pytest.raises(MaterialError, match="no board holds"):
+        Material(*counts)
+
+
+def test_position_counts() -> None:
+    with COUNTS.open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) > 50
+    for row in rows:
+        material = Material.parse(row["material"])
+        assert (material.positions, material.pieces) == (int(row["positions"]), int(row["pieces"]))
+
+
+@pytest.mark.parametrize("pieces", TOTALS)
+def test_all_materials_of_so_many_pieces(pieces: int) -> None:
+    found = list(materials(pieces))
+    assert len(found) == len(set(found)) == sum((n + 1) * (pieces - n + 1) for n in range(1, pieces))
+    assert {material.pieces for material in found} == {pieces}
+    assert sum(material.positions for material in found) == TOTALS[pieces]
+
+
+def test_every_move_leads_to_a_slice_that_comes_before() -> None:
+    order = [material for pieces in (2, 3, 4) for material in materials(pieces)]
+    random = Random(1)
+    for place, material in enumerate(order):
+        before = {*order[:place], material.mirror}
+        for _ in range(40):
+            own_men, own_kings, other_men, other_kings = sets_at(
+                material, random.randrange(material.positions)
+            )
+            position = Position(own_men, own_kings, other_men, other_kings)
+            assert Material.of(position) == Material.of(position.flip()) == material
+            for move in legal_moves(position):
+                after = Material.of(position_after(position, move))
+                assert after in before or not after.own_kings + after.own_men
