@@ -224,8 +224,9 @@ class Tablebase:
         """The value of a position without a capture, from the tables of its slice."""
         sets = position.own_men, position.own_kings, position.other_men, position.other_kings
         material = Material.of(position)
-        index = index_of(*sets)
+        # The table first: it fails at once for many pieces, for which the index would build large lists.
         table = self._table(material, Metric.WDL)
+        index = index_of(*sets)
         wdl = table.value(index)
         if not -2 <= wdl <= 2:
             raise DamagedHeaderError(f"{table.path} is damaged: its alphabet has {wdl}; generate it again")

@@ -29,13 +29,14 @@ def white_to_move(position: Position) -> Position:
 
 def placements(white_men: int, white_kings: int, black_men: int, black_kings: int) -> Iterator[Position]:
     """Every position with these pieces and White to move."""
-    squares = set(range(32))
+    every = set(range(32))
     for wm in combinations(range(28), white_men):
-        for bm in combinations(sorted(squares - set(wm) - set(range(4))), black_men):
-            free = sorted(squares - set(wm) - set(bm))
+        for bm in combinations(sorted(every - set(wm) - set(range(4))), black_men):
+            free = sorted(every - set(wm) - set(bm))
             for wk in combinations(free, white_kings):
                 for bk in combinations(sorted(set(free) - set(wk)), black_kings):
-                    yield Position(*(sum(1 << square for square in men) for men in (wm, wk, bm, bk)))
+                    wm_wk_bm_bk = [sum(1 << square for square in squares) for squares in (wm, wk, bm, bk)]
+                    yield Position(*wm_wk_bm_bk, Color.WHITE)
 
 
 def all_positions(max_pieces: int) -> Iterator[Position]:

@@ -42,7 +42,7 @@ def test_index_is_the_documented_order(material: Material) -> None:
     assert count == material.positions
 
 
-@given(positions(max_pieces=9))
+@given(positions(max_pieces=6))
 def test_there_and_back(position: Position) -> None:
     sets = (position.own_men, position.own_kings, position.other_men, position.other_kings)
     material = Material.of(position)
@@ -71,8 +71,7 @@ def test_man_on_its_last_row_has_no_index() -> None:
 def test_rank_among_some_squares() -> None:
     among = 0b1011_0110
     assert rank(0b10, among) == 0
-    assert (
-        rank(0b1001_0000, among) == 8
-    )  # of the squares 1, 2, 4, 5, 7 those at places 2 and 4: C(2, 1) + C(4, 2) = 8
+    # Of the squares 1, 2, 4, 5, 7 those at the places 2 and 4: C(2, 1) + C(4, 2).
+    assert rank(0b1001_0000, among) == 8
     for number in range(10):
         assert rank(unrank(number, 2, among), among) == number

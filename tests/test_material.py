@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablebase.board import Position
+from tablebase.board import Color, Position
 from tablebase.errors import MaterialError
 from tablebase.indexing import sets_at
 from tablebase.material import Material, materials
@@ -76,10 +76,7 @@ def test_every_move_leads_to_a_slice_that_comes_before() -> None:
     for place, material in enumerate(order):
         before = {*order[:place], material.mirror}
         for _ in range(40):
-            own_men, own_kings, other_men, other_kings = sets_at(
-                material, random.randrange(material.positions)
-            )
-            position = Position(own_men, own_kings, other_men, other_kings)
+            position = Position(*sets_at(material, random.randrange(material.positions)), Color.WHITE)
             assert Material.of(position) == Material.of(position.flip()) == material
             for move in legal_moves(position):
                 after = Material.of(position_after(position, move))

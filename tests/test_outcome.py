@@ -73,8 +73,8 @@ def test_without_the_rule_nothing_is_cursed() -> None:
     assert move_value(Probe(LOSS, 400, 500), False, Ruleset("none", None)) == Probe(WIN, 401, 501)
 
 
-# Best first, to the letter of the order: wins by DTC, then DTW, both rising; cursed wins by DTW rising; draws;
-# blessed losses by DTW falling; losses by DTC, then DTW, both falling; unknown last; ties by notation.
+# Best first: wins by DTC, then DTW, both rising; cursed wins by DTW rising; draws; blessed losses by DTW
+# falling; losses by DTC, then DTW, both falling; unknown last; ties by notation.
 IN_ORDER = [
     (Probe(WIN, 1, 9), "c3-d4"),
     (Probe(WIN, 1, 11), "a1-b2"),
