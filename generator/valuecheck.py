@@ -1,0 +1,385 @@
+"""The part of verification that looks at values: each one against its successors, and the statistics."""
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator.derivation import DTC, DTW, NO_LIMIT, WDL, Arena, differences, fill_captures
+from generator.movegen import has_capture, new_buffer, successors
+from generator.problem import Problem
+from generator.scalarindex import layout_of, sets_at, slot_of
+from tablebase.board import Position
+from tablebase.drawrules import Ruleset
+from tablebase.errors import TablebaseError
+from tablebase.format import Metric, table_name
+from tablebase.manifest import Statistics
+from tablebase.material import Material, materials
+from tablebase.outcome import Outcome
+from tablebase.table import Table
+
+_CHUNK = 1 << 15  # positions a task
+_DIFFERENCES_A_CHUNK = 256
+_SUSPECTS = 256  # how many wrong values are looked into for the one that makes the others wrong
+_EXPANDED = 16  # of how many, in a sample, the successors are looked into as well
+_LEAST_SAMPLE = 256  # positions of a slice
+
+_METRICS = {WDL: Metric.WDL, DTC: Metric.DTC, DTW: Metric.DTW}
+
+_Result = TypeVar("_Result")
+
+Done = Callable[[int], None]
+"""Told of each number of positions that are done with."""
+
+
+class _Difference(NamedTuple):
+    """A stored value that does not follow from its successors, and all that does."""
+
+    which: int
+    place: int  # its index in the slice
+    metric: int
+    wdl: int
+    dtc: int
+    dtw: int
+
+
+class Values:
+    """All values of a set of tables, in memory: 4 bytes a position, or 5 where king moves have no limit.
+
+    Args:
+        directory: where the tables are.
+        slices: the slices; whatever their moves lead to is among them.
+        metrics: those that are there for every slice. WDL must be.
+        ruleset: the rules that the values assume.
+        pool: threads to work with.
+        jobs: how many.
+
+    Raises:
+        TableError: a table cannot be read.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        slices: Iterable[Material],
+        metrics: Sequence[Metric],
+        ruleset: Ruleset,
+        pool: Executor,
+        jobs: int,
+    ) -> None:
+        self._pool = pool
+        self._jobs = jobs
+        self._metrics = metrics
+        self._limit = NO_LIMIT if ruleset.king_moves_plies is None else ruleset.king_moves_plies
+        self._tiers = _tiers(slices)
+        self._slices = [material for tier in self._tiers for pair in tier for material in pair]
+        self._numbers = {material: number for number, material in enumerate(self._slices)}
+        self._filled = False
+        layout = layout_of(self._slices)
+        slots = int(layout.start[-1])
+        narrow = self._limit < np.iinfo(np.uint8).max
+        self._arena = Arena(
+            layout,
+            np.empty(slots, np.int8),
+            np.empty(slots if Metric.DTC in metrics else 1, np.uint8 if narrow else np.uint16),
+            np.empty(slots if Metric.DTW in metrics else 1, np.uint16),
+        )
+        for material in self._slices:
+            self._load(directory, material)
+
+    def _load(self, directory: Path, material: Material) -> None:
+        def read(metric: Metric) -> NDArray[np.int16]:
+            with Table(directory / table_name(material, metric)) as table:
+                return table.read_all(self._pool.map)
+
+        # Clipped, not wrapped, so that a value out of range cannot turn into a right one.
+        wdl, dtc, dtw = self._values(material)
+        wdl[:] = np.clip(read(Metric.WDL), -100, 100)
+        if dtc is not None:
+            dtc[:] = np.clip(read(Metric.DTC), 0, np.iinfo(dtc.dtype).max)
+        if dtw is not None:
+            # The file holds half the plies: a win takes an odd number of them, a loss an even one.
+            dtw[:] = np.clip(read(Metric.DTW), 0, None)
+            dtw *= 2
+            dtw += wdl > 0
+
+    def _values(
+        self, material: Material
+    ) -> tuple[NDArray[np.int8], NDArray[Any] | None, NDArray[np.uint16] | None]:
+        """Views of the outcomes, DTC and DTW of a slice; None for what is not there."""
+        number = self._numbers[material]
+        span = slice(int(self._arena.layout.start[number]), int(self._arena.layout.start[number + 1]))
+        return (
+            self._arena.wdl[span],
+            self._arena.dtc[span] if Metric.DTC in self._metrics else None,
+            self._arena.dtw[span] if Metric.DTW in self._metrics else None,
+        )
+
+    def sample_size(self, part: float) -> int:
+        """How many positions `compare_sample` looks at."""
+        return sum(_sample_of(material, part) for material in self._slices)
+
+    # Every value
+
+    def fill(self, done: Done) -> int:
+        """Work out the positions with a capture, which tables do not store; how many there are."""
+        found = 0
+        for tier in self._tiers:
+            numbers = [self._numbers[material] for pair in tier for material in pair]
+            chunks = [
+                (number, first, min(first + _CHUNK, self._slices[number].positions))
+                for number in numbers
+                for first in range(0, self._slices[number].positions, _CHUNK)
+            ]
+            # A capture leads to a smaller tier, so all of a tier may be filled at once.
+            for (_, first, last), count in self._run(self._fill_chunk, chunks):
+                found += count
+                done(last - first)
+        self._filled = True
+        return found
+
+    def _fill_chunk(self, chunk: tuple[int, int, int]) -> int:
+        return int(fill_captures(self._arena, *chunk))
+
+    def compare(self, done: Done) -> tuple[int, Problem | None]:
+        """Compare every value with its successors': how many, and the first that is wrong."""
+        return self._compare(
+            lambda number: (
+                np.arange(first, min(first + _CHUNK, self._slices[number].positions))
+                for first in range(0, self._slices[number].positions, _CHUNK)
+            ),
+            done,
+        )
+
+    def compare_sample(self, part: float, seed: int, done: Done) -> tuple[int, Problem | None]:
+        """The same for a part of the positions of each slice, chosen at random."""
+
+        def chosen(number: int) -> Iterator[NDArray[np.int64]]:
+            material = self._slices[number]
+            # One from each of as many equal spans as positions are wanted: rising, and none twice.
+            size = _sample_of(material, part)
+            edges = np.arange(size + 1) * material.positions // size
+            random = np.random.default_rng((seed, number))
+            indices = random.integers(edges[:-1], edges[1:])
+            for first in range(0, len(indices), _CHUNK):
+                yield indices[first : first + _CHUNK]
+
+        return self._compare(chosen, done)
+
+    def _compare(
+        self, indices: Callable[[int], Iterator[NDArray[np.int64]]], done: Done
+    ) -> tuple[int, Problem | None]:
+        compared = 0
+        pairs = [pair for tier in self._tiers for pair in tier]
+        chunks = (
+            (place, self._numbers[material], chunk)
+            for place, pair in enumerate(pairs)
+            for material in pair
+            for chunk in indices(self._numbers[material])
+        )
+        found: list[_Difference] = []
+        at = -1  # the pair in which they were found
+        for (place, _, chunk), (count, more) in self._run(self._compare_chunk, chunks):
+            if found and place != at:
+                break
+            compared += count
+            found += more
+            at = place
+            done(len(chunk))
+        return compared, self._describe(self._culprit(found)) if found else None
+
+    def _compare_chunk(self, chunk: tuple[int, int, NDArray[np.int64]]) -> tuple[int, list[_Difference]]:
+        _, number, indices = chunk
+        return self._differences(number, indices)
+
+    def _differences(self, number: int, indices: NDArray[np.int64]) -> tuple[int, list[_Difference]]:
+        out = np.empty((_DIFFERENCES_A_CHUNK, 5), np.int64)
+        compared, found = differences(self._arena, number, indices, self._filled, self._limit, out)
+        return compared, [_Difference(number, *row) for row in out[: min(found, len(out))].tolist()]
+
+    def _run(self, work: Callable[[Any], _Result], tasks: Iterable[Any]) -> Iterator[tuple[Any, _Result]]:
+        """Each task with its result, in order. Only a few are under way, so that one can stop early."""
+        waiting: deque[Any] = deque()
+        for task in tasks:
+            waiting.append((task, self._pool.submit(work, task)))
+            if len(waiting) > 4 * self._jobs:
+                first, future = waiting.popleft()
+                yield first, future.result()
+        for first, future in waiting:
+            yield first, future.result()
+
+    # The place of a fault
+
+    def _culprit(self, found: list[_Difference]) -> _Difference:
+        """The one wrong value that makes all the others wrong, if there is one; else the first.
+
+        A wrong value is found at its own place, and again at each position from which a move leads to it. Of
+        several suspects, the one is guilty without which all is right.
+        """
+        suspects = found[:_SUSPECTS]
+        known = {(suspect.which, suspect.place) for suspect in suspects}
+        if not self._filled:  # of a sample only: the fault may stand a move further on
+            for suspect in found[:_EXPANDED]:
+                for place in self._stored_after(suspect):
+                    if place not in known:
+                        known.add(place)
+                        suspects += self._differences(place[0], np.array(place[1:], np.int64))[1]
+        if len(suspects) == 1:
+            return suspects[0]
+        return next((suspect for suspect in suspects if self._explains(suspect, suspects)), suspects[0])
+
+    def _explains(self, suspect: _Difference, suspects: list[_Difference]) -> bool:
+        """Whether nothing is wrong with any of the suspects when this one's values are put right."""
+        slot = int(self._arena.layout.start[suspect.which]) + suspect.place
+        right = {Metric.WDL: suspect.wdl, Metric.DTC: suspect.dtc, Metric.DTW: suspect.dtw}
+        stored = {Metric.WDL: self._arena.wdl, Metric.DTC: self._arena.dtc, Metric.DTW: self._arena.dtw}
+        before = {metric: stored[metric][slot] for metric in self._metrics}
+        places: dict[int, list[int]] = {}
+        for other in suspects:
+            places.setdefault(other.which, []).append(other.place)
+        for metric in self._metrics:
+            stored[metric][slot] = right[metric]
+        try:
+            return not any(
+                self._differences(number, np.array(sorted(indices), np.int64))[1]
+                for number, indices in places.items()
+            )
+        finally:
+            for metric in self._metrics:
+                stored[metric][slot] = before[metric]
+
+    def _stored_after(self, suspect: _Difference) -> Iterator[tuple[int, int]]:
+        """The stored positions whose values decide a position's: a move on, and any captures behind it."""
+        layout = self._arena.layout
+        buffer = new_buffer()
+        waiting = [sets_at(layout, suspect.which, suspect.place)]
+        while waiting:
+            own_men, own_kings, other_men, other_kings = waiting.pop()
+            count = successors(own_men, own_kings, other_men, other_kings, buffer)
+            for own_men, own_kings, other_men, other_kings in buffer[:count].tolist():
+                if not own_men | own_kings:
+                    continue
+                if has_capture(own_men, own_kings, other_men, other_kings):
+                    waiting.append((own_men, own_kings, other_men, other_kings))
+                    continue
+                slot = slot_of(layout, own_men, own_kings, other_men, other_kings)
+                number = int(np.searchsorted(layout.start, slot, side="right")) - 1
+                yield number, slot - int(layout.start[number])
+
+    def _describe(self, wrong: _Difference) -> Problem:
+        material = self._slices[wrong.which]
+        metric = _METRICS[wrong.metric]
+        slot = int(self._arena.layout.start[wrong.which]) + wrong.place
+        fen = self._fen(wrong.which, wrong.place)
+        stored: Outcome | int | None
+        derived: Outcome | int
+        if metric is Metric.WDL:
+            wdl = int(self._arena.wdl[slot])
+            stored = Outcome.from_wdl(wdl) if -2 <= wdl <= 2 else None
+            derived = Outcome.from_wdl(wrong.wdl)
+            what = (
+                f"the stored outcome is {wdl if stored is None else stored}, but its moves make it {derived}"
+            )
+        else:
+            stored = int((self._arena.dtc if metric is Metric.DTC else self._arena.dtw)[slot])
+            derived = wrong.dtc if metric is Metric.DTC else wrong.dtw
+            what = (
+                f"the stored {metric.upper()} of this {Outcome.from_wdl(wrong.wdl)} is {stored} plies, "
+                f"but its moves make it {derived}"
+            )
+        message = (
+            f"{table_name(material, metric)} is wrong at index {wrong.place}, {fen}: {what}; "
+            "the file is whole, so the fault was in making it: please report it"
+        )
+        return Problem(message, material, metric, wrong.place, fen, stored, derived)
+
+    def _fen(self, number: int, index: int) -> str:
+        own_men, own_kings, other_men, other_kings = sets_at(self._arena.layout, number, index)
+        return Position(int(own_men), int(own_kings), int(other_men), int(other_kings)).to_fen()
+
+    # The statistics
+
+    def statistics_problem(self, recorded: Statistics) -> Problem | None:
+        """What is wrong with the statistics of a slice, if anything. After `fill`.
+
+        Longest distances that no table is there for are passed over.
+        """
+        material = Material.parse(recorded.material)
+        wdl, dtc, dtw = self._values(material)
+        counts = {outcome: int(np.count_nonzero(wdl == outcome)) for outcome in (2, 1, 0, -1, -2)}
+        checks: list[tuple[str, int | None, int | None]] = [
+            ("win", recorded.win, counts[2]),
+            ("cursed_win", recorded.cursed_win, counts[1]),
+            ("draw", recorded.draw, counts[0]),
+            ("blessed_loss", recorded.blessed_loss, counts[-1]),
+            ("loss", recorded.loss, counts[-2]),
+        ]
+        examples: list[tuple[str, str | None, NDArray[Any], int | None, NDArray[np.bool_]]] = []
+        for name, plies, fen, distances, having in (
+            ("longest_win", recorded.longest_win_plies, recorded.longest_win_fen, dtw, wdl > 0),
+            ("longest_loss", recorded.longest_loss_plies, recorded.longest_loss_fen, dtw, wdl < 0),
+            ("longest_dtc_win", recorded.longest_dtc_win_plies, recorded.longest_dtc_win_fen, dtc, wdl == 2),
+        ):
+            if distances is None:
+                continue
+            longest = int(distances.max(where=having, initial=0)) if having.any() else None
+            checks.append((f"{name}_plies", plies, longest))
+            examples.append((f"{name}_fen", fen, distances, longest, having))
+        for name, said, counted in checks:
+            if said != counted:
+                return Problem(
+                    f"the statistics of {material} are wrong: {name} is {said} in the manifest, "
+                    f"but {counted} counted again; run `shashki generate` again",
+                    material,
+                )
+        for name, fen, distances, longest, having in examples:
+            index = None if fen is None else self._index(material, fen)
+            fits = (
+                (longest is None)
+                if fen is None
+                else index is not None and bool(having[index] and distances[index] == longest)
+            )
+            if not fits:
+                return Problem(
+                    f"the statistics of {material} are wrong: {name} is {fen}, which is no position of the "
+                    f"slice with {longest} plies; run `shashki generate` again",
+                    material,
+                    fen=fen,
+                )
+        return None
+
+    def _index(self, material: Material, fen: str) -> int | None:
+        """The index of a position in a slice; None if it is not in it."""
+        try:
+            position = Position.from_fen(fen)
+        except TablebaseError:
+            return None
+        if Material.of(position) != material:
+            return None
+        sets = position.own_men, position.own_kings, position.other_men, position.other_kings
+        return int(slot_of(self._arena.layout, *sets) - self._arena.layout.start[self._numbers[material]])
+
+
+def _sample_of(material: Material, part: float) -> int:
+    return min(material.positions, max(_LEAST_SAMPLE, math.ceil(part * material.positions)))
+
+
+def _tiers(slices: Iterable[Material]) -> list[list[tuple[Material, ...]]]:
+    """The slices as pairs that a move of a king may join, by number of pieces; fewer men first."""
+    present = set(slices)
+    tiers: list[list[tuple[Material, ...]]] = []
+    for pieces in sorted({material.pieces for material in present}):
+        tier: list[tuple[Material, ...]] = []
+        seen: set[Material] = set()
+        for material in materials(pieces):
+            pair = tuple(dict.fromkeys((material, material.mirror)))
+            if material in present and material not in seen:
+                tier.append(pair)
+                seen.update(pair)
+        tiers.append(tier)
+    return tiers
