@@ -1,26 +1,30 @@
 """The moves of Russian draughts, in plain Python: the rules to which every faster kernel is held.
 
-The rules, by name, since the numbers of the articles differ from text to text:
+Numbers in brackets are articles of the FMJD's Annex 1 (November 2015), the rules of international draughts.
+Of those named, the Russian game differs in the two that are marked so, and shares the rest.
 
-- **moving**: a man moves one square forward; a king any distance along a free diagonal; own pieces are never
-  jumped.
-- **crowning**: a man that comes to rest on the last row is a king from the next move on; one that reaches it
-  *while capturing* is a king at once and goes on capturing as one, if it can.
-- **capturing**: a man jumps a neighbouring enemy piece, forward or backward, to the empty square behind it; a
-  king jumps one enemy piece at any distance, to any empty square behind it as far as the line is free.
-- **compulsion**: who can capture must; any capture may be chosen, however few it takes; a begun one is
-  carried on to its end.
+- **moving**: a man moves one square forward [3.4]; a king any distance along a free diagonal [3.9]; own
+  pieces are never jumped [4.7].
+- **crowning**: a man that comes to rest on the last row is a king from the next move on [3.5]; one that
+  reaches it *while capturing* is a king at once and goes on capturing as one, if it can [unlike 4.15].
+- **capturing**: a man jumps a neighbouring enemy piece, forward or backward [4.1], to the empty square
+  behind it [4.2]; a king jumps one enemy piece at any distance, to any free square behind it up to the next
+  piece [4.3].
+- **compulsion**: who can capture must [4.2, 4.3]; any capture may be chosen, however few it takes [unlike
+  4.13]; a begun one is carried on to its end [4.5].
 - **the king's landing**: of the squares behind a captured piece a king must take one from where the capture
-  goes on, in whatever direction, the same line included, if there is one.
-- **Turkish stroke**: captured pieces leave the board when the whole move is over; until then they may not be
-  jumped again and stand in the way. Empty squares may be crossed again; the start square counts as empty.
-- **the end**: who has no move, blocked or without pieces, has lost.
+  goes on, in whatever direction, the same line included, if there is one [4.6].
+- **Turkish stroke**: captured pieces leave the board when the whole move is over [4.11]; until then they
+  may not be jumped again and stand in the way; empty squares may be crossed again [4.8]. The square that
+  the capturing piece started from counts as empty.
+- **the end**: who has no move, blocked or without pieces, has lost [7.2.2, 7.2.3].
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from tablebase.board import (
@@ -240,15 +244,11 @@ def legal_moves(position: Position) -> list[Move]:
     if len(captures) == 1:
         return captures
     by_result: dict[Position, Move] = {}
-    by_ends: dict[tuple[int, int], set[Position]] = {}
     for move in captures:
-        result = position_after(position, move)
-        by_result.setdefault(result, move)
-        by_ends.setdefault((move.start, move.end), set()).add(result)
+        by_result.setdefault(position_after(position, move), move)
+    with_these_ends = Counter((move.start, move.end) for move in captures)
     return [
-        Move(move.path, move.captured, move.piece, move.promotes, ambiguous=True)
-        if len(by_ends[move.start, move.end]) > 1
-        else move
+        replace(move, ambiguous=True) if with_these_ends[move.start, move.end] > 1 else move
         for move in by_result.values()
     ]
 

@@ -1,6 +1,7 @@
 """The readable rules, held to facts from outside (see golden/README.md) and to a second, naive statement."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,27 +120,27 @@ def test_two_kings_on_the_main_road_are_no_draw() -> None:  # adugin/draughts 9f
         assert any(not result.wk for result in map(after.play, after.legal_moves()))
 
 
-# Rule by rule
+# Rule by rule; the articles are those that tablebase/rules.py names
 
 
-def test_moving_men_step_forward_and_kings_fly() -> None:
+def test_moving_men_step_forward_and_kings_fly() -> None:  # 3.4, 3.9
     assert results("W:Wc3:B") == fens("B:Wb4:B", "B:Wd4:B")
     assert results("B:W:Bc3") == fens("W:W:Bb2", "W:W:Bd2")
     assert len(results("W:WKd4:B")) == 13
 
 
-def test_moving_own_pieces_are_never_jumped() -> None:
+def test_moving_own_pieces_are_never_jumped() -> None:  # 4.7
     assert all(after.wk == 1 for after in results("W:WKa1,b2:BKh8"))  # the king on a1 has no way out
     assert not has_capture(Position.from_fen("W:WKa1,Kb2:Bc3,d4"))
     assert not has_capture(Position.from_fen("W:WKa1,c3:Be5"))
     assert has_capture(Position.from_fen("W:WKa1:Be5"))
 
 
-def test_crowning_by_a_quiet_move_ends_the_move() -> None:
+def test_crowning_by_a_quiet_move_ends_the_move() -> None:  # 3.5
     assert results("W:Wa7:Bc7") == fens("B:WKb8:Bc7")
 
 
-def test_crowning_in_a_capture_goes_on_as_a_king() -> None:
+def test_crowning_in_a_capture_goes_on_as_a_king() -> None:  # unlike 4.15
     assert results("W:Wb6:Bc7,f6") == fens("B:WKg5:B", "B:WKh4:B")
     (move, other) = Position.from_fen("W:Wb6:Bc7,f6").legal_moves()
     assert move.piece is other.piece is Piece.MAN
@@ -147,36 +148,36 @@ def test_crowning_in_a_capture_goes_on_as_a_king() -> None:
     assert other.promotes
 
 
-def test_crowning_sticks_when_the_piece_leaves_the_last_row() -> None:
+def test_crowning_sticks_when_the_piece_leaves_the_last_row() -> None:  # unlike 4.15
     assert results("W:Wf6:Bc7,e7") == fens("B:WKa5:B", "B:WKb6:B")
 
 
-def test_capturing_men_capture_backward_too() -> None:
+def test_capturing_men_capture_backward_too() -> None:  # 4.1, 4.2
     assert results("W:Wc5:Bd4") == fens("B:We3:B")
     assert results("W:Wc5:Bb4,d6") == fens("B:Wa3:Bd6", "B:We7:Bb4")
 
 
-def test_capturing_two_pieces_in_line_stop_a_king() -> None:
+def test_capturing_two_pieces_in_line_stop_a_king() -> None:  # 4.3
     assert not has_capture(Position.from_fen("W:WKa1:Bc3,d4"))
     assert has_capture(Position.from_fen("W:WKa1:Bc3,e5"))
 
 
-def test_compulsion_a_capture_comes_before_any_other_move() -> None:
+def test_compulsion_a_capture_comes_before_any_other_move() -> None:  # 4.2
     assert results("W:Wc3,h2:Bd4,h8") == fens("B:We5,h2:Bh8")
 
 
-def test_compulsion_leaves_the_choice_of_capture_but_not_of_its_end() -> None:
+def test_compulsion_leaves_the_choice_of_capture_but_not_of_its_end() -> None:  # 4.5, unlike 4.13
     assert results("W:Wc3:Bd6,b4,d4") == fens("B:Wa5:Bd6,d4", "B:Wc7:Bb4")
 
 
-def test_kings_landing_where_the_capture_goes_on() -> None:
+def test_kings_landing_where_the_capture_goes_on() -> None:  # 4.6
     assert results("W:WKa1:Bc3,c5") == fens(
         "B:WKb6:B", "B:WKa7:B"
     )  # by d4, the one square that has c5 behind it
     assert results("W:WKa1:Bb2,f6") == fens("B:WKg7:B", "B:WKh8:B")  # the same line goes on
 
 
-def test_kings_landing_is_free_where_the_capture_ends() -> None:
+def test_kings_landing_is_free_where_the_capture_ends() -> None:  # 4.3
     assert results("W:WKa1:Bf6,c7") == fens("B:WKg7:Bc7", "B:WKh8:Bc7")
 
 
@@ -184,17 +185,17 @@ def test_kings_landing_is_judged_for_each_first_jump_alone() -> None:  # deepdra
     assert results("B:WKd6,Kb4:BKf8,Ke1") == fens("W:W:BKa3,Ke1", "W:WKd6:BKf8,Ka5")
 
 
-def test_turkish_stroke_a_captured_piece_stands_in_the_way() -> None:
+def test_turkish_stroke_a_captured_piece_stands_in_the_way() -> None:  # 4.8, 4.11
     # From g1 the way back to c5 leads over f2, which is captured but leaves only after the move.
     assert results("W:WKd4:BKf2,Kc5") == fens("B:WKg1:BKc5", "B:WKb6:BKf2", "B:WKa7:BKf2")
 
 
-def test_turkish_stroke_the_start_square_counts_as_empty() -> None:
+def test_turkish_stroke_the_start_square_counts_as_empty() -> None:  # 4.8
     ring = results("W:WKd2:Bc5,e5,c3,e3")
     assert ring == fens("B:WKc1:B", "B:WKd2:B", "B:WKe1:B")
 
 
-def test_the_end_comes_with_no_move() -> None:
+def test_the_end_comes_with_no_move() -> None:  # 7.2.2, 7.2.3
     assert results("W:WKa1:Bc3,b2") == set()
     assert results("W:Wa3:Bb4,c5") == set()
     assert results("W:W:BKh8") == set()
@@ -293,6 +294,31 @@ def test_an_illegal_move_is_refused_with_what_would_be_legal() -> None:
         position.play(quiet)
     with pytest.raises(IllegalMoveError, match="has lost"):
         Position.from_fen("W:W:Bd4").play(quiet)
+
+
+def test_a_move_that_says_wrongly_what_it_does_is_refused() -> None:
+    position = Position.from_fen("W:Wa7:Bh4")
+    (move,) = position.legal_moves()
+    assert move.promotes
+    for wrong in (
+        replace(move, promotes=False),
+        replace(move, piece=Piece.KING),
+        replace(move, captured=(parse_square("h4"),)),
+    ):
+        with pytest.raises(IllegalMoveError):
+            position.play(wrong)
+
+
+def test_moves_along_needs_a_route_of_a_piece_of_ones_own() -> None:
+    position = Position.from_fen("W:Wc3:Bd4,d6")
+    named = {name: parse_square(name) for name in SQUARE_NAMES}
+    (move,) = position.legal_moves()
+    assert moves_along(position, [named["c3"], named["c7"]]) == [move]
+    assert moves_along(position, [named["c3"]]) == []
+    assert moves_along(position, [named["a1"], named["c7"]]) == []
+    assert moves_along(position, [named["d4"], named["c7"]]) == []
+    assert moves_along(position, [named["c3"], named["c3"], named["c7"]]) == []  # it lands on c3 at no time
+    assert moves_along(position, [named["c3"], named["c7"], named["c7"]]) == []
 
 
 def test_moves_come_in_the_same_order_always() -> None:
