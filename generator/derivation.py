@@ -236,7 +236,9 @@ def differences(
         stored_wdl, stored_dtc, stored_dtw = _stored(arena, arena.layout.start[which] + indices[row])
         wdl, dtc, dtw = _derive(sets, arena, filled, limit if has_dtc else NO_LIMIT, buffers, summaries)
         if not has_dtc and wdl != stored_wdl:
-            wdl, dtc, dtw = _derive(sets, arena, filled, 0, buffers, summaries)
+            cursed, _, _ = _derive(sets, arena, filled, 0, buffers, summaries)
+            if cursed == stored_wdl:
+                wdl = cursed
         if wdl != stored_wdl:
             metric = WDL
         elif has_dtc and abs(wdl) == 2 and dtc != stored_dtc:

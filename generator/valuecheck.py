@@ -17,7 +17,7 @@ from generator.scalarindex import layout_of, sets_at, slot_of
 from tablebase.board import Position
 from tablebase.drawrules import Ruleset
 from tablebase.errors import TablebaseError
-from tablebase.format import Metric, table_name
+from tablebase.format import Metric, dtw_plies, table_name
 from tablebase.manifest import Statistics
 from tablebase.material import Material, materials
 from tablebase.outcome import Outcome
@@ -72,6 +72,7 @@ class Values:
         pool: Executor,
         jobs: int,
     ) -> None:
+        self._directory = directory
         self._pool = pool
         self._jobs = jobs
         self._metrics = metrics
@@ -90,11 +91,11 @@ class Values:
             np.empty(slots if Metric.DTW in metrics else 1, np.uint16),
         )
         for material in self._slices:
-            self._load(directory, material)
+            self._load(material)
 
-    def _load(self, directory: Path, material: Material) -> None:
+    def _load(self, material: Material) -> None:
         def read(metric: Metric) -> NDArray[np.int16]:
-            with Table(directory / table_name(material, metric)) as table:
+            with self._table(material, metric) as table:
                 return table.read_all(self._pool.map)
 
         # Clipped, not wrapped, so that a value out of range cannot turn into a right one.
@@ -107,6 +108,9 @@ class Values:
             dtw[:] = np.clip(read(Metric.DTW), 0, None)
             dtw *= 2
             dtw += wdl > 0
+
+    def _table(self, material: Material, metric: Metric) -> Table:
+        return Table(self._directory / table_name(material, metric))
 
     def _values(
         self, material: Material
@@ -274,19 +278,17 @@ class Values:
     def _describe(self, wrong: _Difference) -> Problem:
         material = self._slices[wrong.which]
         metric = _METRICS[wrong.metric]
-        slot = int(self._arena.layout.start[wrong.which]) + wrong.place
         fen = self._fen(wrong.which, wrong.place)
+        with self._table(material, metric) as table:
+            in_file = table.value(wrong.place)
         stored: Outcome | int | None
         derived: Outcome | int
         if metric is Metric.WDL:
-            wdl = int(self._arena.wdl[slot])
-            stored = Outcome.from_wdl(wdl) if -2 <= wdl <= 2 else None
+            stored = Outcome.from_wdl(in_file) if -2 <= in_file <= 2 else None
             derived = Outcome.from_wdl(wrong.wdl)
-            what = (
-                f"the stored outcome is {wdl if stored is None else stored}, but its moves make it {derived}"
-            )
+            what = f"the stored outcome is {stored or in_file}, but its moves make it {derived}"
         else:
-            stored = int((self._arena.dtc if metric is Metric.DTC else self._arena.dtw)[slot])
+            stored = in_file if metric is Metric.DTC else dtw_plies(in_file, wrong.wdl > 0)
             derived = wrong.dtc if metric is Metric.DTC else wrong.dtw
             what = (
                 f"the stored {metric.upper()} of this {Outcome.from_wdl(wrong.wdl)} is {stored} plies, "
