@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from mmap import mmap
 from pathlib import Path
 from threading import local
 from typing import Any, Protocol
@@ -180,7 +181,7 @@ def _text(text: str, width: int) -> bytes:
 # Reading
 
 
-def read_header(data: bytes | memoryview, size: int, path: Path) -> TableHeader:
+def read_header(data: bytes | mmap, size: int, path: Path) -> TableHeader:
     """Read and check all but the frames.
 
     Args:
@@ -270,7 +271,7 @@ def read_header(data: bytes | memoryview, size: int, path: Path) -> TableHeader:
     return header
 
 
-def check_version(data: bytes | memoryview, path: Path) -> None:
+def check_version(data: bytes | mmap, path: Path) -> None:
     """Look whether a file that begins with `data` is one that this program reads, damage apart.
 
     Args:

@@ -44,8 +44,7 @@ class Table:
                 raise TruncatedTableError(f"{self.path} is empty; delete it and generate it again")
             self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         try:
-            with memoryview(self._bytes) as view:
-                self.header: TableHeader = read_header(view, size, self.path)
+            self.header: TableHeader = read_header(self._bytes, size, self.path)
         except BaseException:
             self._bytes.close()
             raise

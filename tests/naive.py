@@ -5,7 +5,7 @@ and its own reading of the 15-king-moves rule.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
@@ -27,6 +27,10 @@ def white_to_move(position: Position) -> Position:
     return position if position.turn is Color.WHITE else position.flip()
 
 
+def _set(squares: Iterable[int]) -> int:
+    return sum(1 << square for square in squares)
+
+
 def placements(white_men: int, white_kings: int, black_men: int, black_kings: int) -> Iterator[Position]:
     """Every position with these pieces and White to move."""
     every = set(range(32))
@@ -35,8 +39,7 @@ def placements(white_men: int, white_kings: int, black_men: int, black_kings: in
             free = sorted(every - set(wm) - set(bm))
             for wk in combinations(free, white_kings):
                 for bk in combinations(sorted(set(free) - set(wk)), black_kings):
-                    wm_wk_bm_bk = [sum(1 << square for square in squares) for squares in (wm, wk, bm, bk)]
-                    yield Position(*wm_wk_bm_bk, Color.WHITE)
+                    yield Position(_set(wm), _set(wk), _set(bm), _set(bk))
 
 
 def all_positions(max_pieces: int) -> Iterator[Position]:
