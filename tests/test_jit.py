@@ -1,0 +1,49 @@
+"""Compiled kernels are kept on disk, and never outlive the sources they were made from."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+REPORT_CACHE = """
+from generator.movegen import has_capture
+assert has_capture(1, 0, 1 << 4, 0)
+print(sum(has_capture.stats.cache_hits.values()), sum(has_capture.stats.cache_misses.values()))
+"""
+
+
+def run(code: str, root: Path, cache: Path) -> str:
+    environment = {**os.environ, "SHASHKI_KERNEL_CACHE": str(cache), "PYTHONPATH": str(root)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
+    assert run(REPORT_CACHE, ROOT, tmp_path) == "0 1"
+    assert run(REPORT_CACHE, ROOT, tmp_path) == "1 0"
+
+
+def test_where_no_folder_is_writable_kernels_are_compiled_anew(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("a file is no folder")
+    for _ in range(2):
+        assert run(REPORT_CACHE, ROOT, tmp_path / "file") == "0 1"
+
+
+@pytest.mark.parametrize("changed", ["bits.py", "movegen.py", "jit.py", "new.py"])
+def test_a_changed_source_has_another_folder(tmp_path: Path, changed: str) -> None:
+    for package in ("generator", "tablebase"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    code = "from generator.jit import cache_dir; print(cache_dir())"
+    before = run(code, tmp_path, tmp_path / "cache")
+    assert before == run(code, tmp_path, tmp_path / "cache")
+    with (tmp_path / "generator" / changed).open("a") as file:
+        file.write("\n# changed\n")
+    assert run(code, tmp_path, tmp_path / "cache") != before
