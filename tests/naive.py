@@ -51,11 +51,11 @@ def all_positions(max_pieces: int) -> Iterator[Position]:
                     yield from placements(white_men, white - white_men, black_men, pieces - white - black_men)
 
 
-def solve(max_pieces: int) -> dict[Position, Solved]:
+def solve(max_pieces: int, limit: int = KING_MOVES_PLIES) -> dict[Position, Solved]:
     """The value of every position of `all_positions`, and of those with an empty side that follow."""
     moves = _moves(max_pieces)
     dtw = _distances_to_win(moves)
-    under_rule = _outcomes_under_the_rule(moves)
+    under_rule = _outcomes_under_the_rule(moves, limit)
     solved = {}
     for position in moves:
         length = dtw.get(position)
@@ -115,7 +115,7 @@ def _distances_to_win(moves: Moves) -> dict[Position, int]:
     return dtw
 
 
-def _outcomes_under_the_rule(moves: Moves) -> dict[Position, tuple[int, int]]:
+def _outcomes_under_the_rule(moves: Moves, limit: int) -> dict[Position, tuple[int, int]]:
     """(2 or -2, DTC) of all positions that are won or lost under the 15-king-moves rule."""
     groups = defaultdict(list)
     for position in moves:
@@ -123,7 +123,7 @@ def _outcomes_under_the_rule(moves: Moves) -> dict[Position, tuple[int, int]]:
     decided: dict[Position, tuple[int, int]] = {}
     for progress in sorted(groups):
         waiting = groups[progress]
-        for plies in range(KING_MOVES_PLIES + 1):
+        for plies in range(limit + 1):
             found = {}
             for position in waiting:
                 if (value := _decided_at(plies, moves[position], decided)) is not None:

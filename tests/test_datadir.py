@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from tablebase.datadir import data_directory
+
+
+@pytest.fixture
+def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of no checkout, with no environment set."""
+    monkeypatch.delenv("SHASHKI_DATA", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def checkout(folder: Path, text: str = '[project]\nname = "shashki-tablebase"\n') -> Path:
+    deep = folder / "some" / "where"
+    deep.mkdir(parents=True)
+    (folder / "pyproject.toml").write_text(text)
+    return deep
+
+
+def test_the_option_comes_first(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHASHKI_DATA", "/from/environment")
+    assert data_directory("mine") == data_directory(Path("mine")) == Path("mine")
+
+
+def test_then_the_environment(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(checkout(outside / "project"))
+    monkeypatch.setenv("SHASHKI_DATA", "/from/environment")
+    assert data_directory() == Path("/from/environment")
+    monkeypatch.setenv("SHASHKI_DATA", "")
+    assert data_directory() == outside / "project" / "data"
+
+
+def test_then_the_checkout_one_is_in(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = checkout(outside / "project")
+    for folder in (deep, deep.parent, outside / "project"):
+        monkeypatch.chdir(folder)
+        assert data_directory() == outside / "project" / "data"
+
+
+@pytest.mark.parametrize(
+    "text", ['[project]\nname = "another"\n', "[project\n", "project = 3\n", "[tool.ruff]\n", "\0"]
+)
+def test_then_the_users_own(outside: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.chdir(checkout(outside / "another", text))
+    assert data_directory() == Path(platformdirs.user_data_dir("shashki"))
+    assert not data_directory().exists()

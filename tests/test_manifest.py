@@ -1,0 +1,124 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tablebase.atomicfile import FileRecord
+from tablebase.errors import ManifestError, TableError, WrongVersionError
+from tablebase.format import Metric
+from tablebase.manifest import Manifest, SliceRecord, Statistics
+from tablebase.material import Material
+
+KVM = Material.parse("KvM")
+# The keys that `shashki stats` shows, in their order.
+STATS_KEYS = [
+    "material",
+    "positions",
+    "win",
+    "cursed_win",
+    "draw",
+    "blessed_loss",
+    "loss",
+    "longest_win_plies",
+    "longest_win_fen",
+    "longest_loss_plies",
+    "longest_loss_fen",
+    "longest_dtc_win_plies",
+    "longest_dtc_win_fen",
+]
+
+
+def example() -> Manifest:
+    statistics = Statistics("KvM", 868, 746, 0, 122, 0, 0, 7, "W:WKa1:Bh4", None, None, 2, "W:WKa1:Bh4")
+    files = {Metric.WDL: FileRecord(136, "0a" * 32), Metric.DTW: FileRecord(999, "ff" * 32)}
+    return Manifest("1.2.3", slices={KVM: SliceRecord(files, statistics), KVM.mirror: SliceRecord()})
+
+
+def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+    manifest = example()
+    manifest.save(tmp_path)
+    assert Manifest.load(tmp_path) == manifest
+    assert [file.name for file in tmp_path.iterdir()] == ["manifest.json"]
+    data = json.loads((tmp_path / "manifest.json").read_text())
+    assert list(data["materials"]["KvM"]["stats"]) == STATS_KEYS
+    assert data["materials"]["KvM"]["files"]["wdl"] == {"size": 136, "sha256": "0a" * 32}
+    assert data["materials"]["MvK"] == {"files": {}, "stats": None}
+
+
+def test_no_manifest(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match=r"no .*manifest\.json: .*run `shashki generate`"):
+        Manifest.load(tmp_path)
+
+
+def change(*keys: str, to: Any) -> Callable[[dict[str, Any]], None]:
+    def apply(data: dict[str, Any]) -> None:
+        *path, last = keys
+        for key in path:
+            data = data[key]
+        data[last] = to
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("damage", "error", "message"),
+    [
+        (change("format_version", to=0), WrongVersionError, "version 0.*generate the tables again"),
+        (change("ruleset", "name", to="official"), WrongVersionError, "other draw rules, official"),
+        (change("ruleset", "king_moves_plies", to=60), WrongVersionError, "king moves: 60 plies"),
+        (change("generator_version", to=1), ManifestError, "generator_version is 1"),
+        (change("materials", to=[]), ManifestError, "AttributeError"),
+        (change("materials", "KvX", to={}), ManifestError, "'KvX' is no material"),
+        (change("materials", "KvM", "files", "mtc", to={}), ManifestError, "mtc"),
+        (change("materials", "KvM", "files", "wdl", "size", to="9"), ManifestError, "size is '9'"),
+        (change("materials", "KvM", "files", "wdl", "sha256", to="xyz"), ManifestError, "no SHA-256"),
+        (change("materials", "KvM", "stats", to={}), ManifestError, "material"),
+        (change("materials", "KvM", "stats", "win", to=None), ManifestError, "win is None"),
+        (change("materials", "KvM", "stats", "material", to="MvK"), ManifestError, "are of MvK"),
+    ],
+)
+def test_damaged_manifest(
+    tmp_path: Path, damage: Callable[[dict[str, Any]], None], error: type[TableError], message: str
+) -> None:
+    example().save(tmp_path)
+    path = tmp_path / "manifest.json"
+    data = json.loads(path.read_text())
+    damage(data)
+    path.write_text(json.dumps(data))
+    with pytest.raises(error, match=message) as caught:
+        Manifest.load(tmp_path)
+    assert str(path) in str(caught.value)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+KEYS = ["format_version", "generator_version", "ruleset", "materials"]
+
+
+@given(st.binary() | JSON.map(lambda data: json.dumps(data).encode()))
+def test_anything_else_is_an_error(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    (folder / "manifest.json").write_bytes(data)
+    with pytest.raises(TableError):
+        Manifest.load(folder)
+
+
+@given(st.sampled_from(KEYS), JSON)
+def test_any_other_field_is_an_error_or_as_good(
+    tmp_path_factory: pytest.TempPathFactory, key: str, value: Any
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    example().save(folder)
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    try:
+        Manifest.load(folder)
+    except TableError:
+        return
+    assert key in ("generator_version", "materials", "format_version")
