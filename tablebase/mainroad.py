@@ -1,0 +1,113 @@
+"""How soon a lone king can be forced off the main road: an exact search, on top of the tables."""
+
+from __future__ import annotations
+
+from tablebase.board import MAIN_ROAD, Color, Position
+from tablebase.errors import DamagedTableError
+from tablebase.rules import legal_moves, position_after
+from tablebase.tablebase import Tablebase
+
+# The longest way to the end of a game, in the stronger side's moves, that is believed without a DTW.
+_LONGEST = 200
+
+
+def has_main_road_material(position: Position, stronger: Color) -> bool:
+    """Whether `stronger` has three kings, two kings and a man, or a king and two men, and the opponent a king
+    and nothing else.
+    """
+    if stronger is Color.WHITE:
+        men, kings, lone_men, lone_kings = position.wm, position.wk, position.bm, position.bk
+    else:
+        men, kings, lone_men, lone_kings = position.bm, position.bk, position.wm, position.wk
+    return kings != 0 and (men | kings).bit_count() == 3 and lone_men == 0 and lone_kings.bit_count() == 1
+
+
+def is_main_road_case(position: Position, stronger: Color) -> bool:
+    """Whether it has the material, and the lone king stands on the main road a1-h8."""
+    lone_king = position.bk if stronger is Color.WHITE else position.wk
+    return bool(lone_king & MAIN_ROAD) and has_main_road_material(position, stronger)
+
+
+class MainRoadSearch:
+    """The least number of own moves in which the stronger side ends the main-road case and keeps its win.
+
+    The stronger side plays only moves after which it still wins on the board, the lone king any legal move.
+    The case has ended when, after a move of either side, the lone king is captured, has no move, or stands
+    off the road, or when it has captured something. One search may be asked about any number of positions.
+
+    Args:
+        tablebase: tells which moves keep the win.
+        stronger: the side that has more than a king.
+    """
+
+    def __init__(self, tablebase: Tablebase, stronger: Color) -> None:
+        self._tablebase = tablebase
+        self._stronger = stronger
+        self._needed: dict[Position, int] = {}
+        self._refuted: dict[Position, int] = {}  # more moves than this are needed
+        self._after: dict[Position, list[Position]] = {}
+        self._keeps: dict[Position, bool] = {}
+        self._replies: dict[Position, list[Position]] = {}
+
+    def moves_needed(self, position: Position, longest: int = _LONGEST) -> int:
+        """The least number of the stronger side's own moves that force the end of the case.
+
+        Args:
+            position: one of the case, with either side to move, that the stronger side wins on the board.
+            longest: the stronger side's moves to the end of the game, which ends the case too.
+
+        Raises:
+            MissingTableError: a table that the search needs is not there.
+            DamagedTableError: the tables hold no such way, so that they contradict each other.
+        """
+        for moves in range(longest + 1):
+            if position.turn is self._stronger:
+                forced = moves > 0 and self._forces(position, moves)
+            else:
+                forced = self._cannot_stay(position, moves)
+            if forced:
+                return moves
+        raise DamagedTableError(
+            f"the tables contradict each other: {position.to_fen()} is a win, but no way in {longest} moves "
+            "leads to its end; check them with `shashki verify`"
+        )
+
+    def _forces(self, position: Position, moves: int) -> bool:
+        """Whether so many moves are enough, the first of them to be made now."""
+        if (needed := self._needed.get(position)) is not None:
+            return needed <= moves
+        if moves <= self._refuted.get(position, 0):
+            return False
+        # Fewer first, so that what is found is the least, whatever number a position comes up with at first.
+        if moves > 1 and self._forces(position, moves - 1):
+            return True
+        for after in self._positions_after(position):
+            # The reply is looked at first where it is cheaper than the tables: at the last move.
+            if moves == 1 and self._replies_that_stay(after):
+                continue
+            if self._keeps_the_win(after) and self._cannot_stay(after, moves - 1):
+                self._needed[position] = moves
+                return True
+        self._refuted[position] = moves
+        return False
+
+    def _cannot_stay(self, position: Position, moves: int) -> bool:
+        """Whether the lone king, to move, has no way to uphold the case for more than so many moves."""
+        replies = self._replies_that_stay(position)
+        return not replies or (moves > 0 and all(self._forces(reply, moves) for reply in replies))
+
+    def _positions_after(self, position: Position) -> list[Position]:
+        if position not in self._after:
+            self._after[position] = [position_after(position, move) for move in legal_moves(position)]
+        return self._after[position]
+
+    def _keeps_the_win(self, position: Position) -> bool:
+        if position not in self._keeps:
+            self._keeps[position] = self._tablebase.probe_wdl(position) < 0
+        return self._keeps[position]
+
+    def _replies_that_stay(self, position: Position) -> list[Position]:
+        if position not in self._replies:
+            after = (position_after(position, move) for move in legal_moves(position))
+            self._replies[position] = [reply for reply in after if is_main_road_case(reply, self._stronger)]
+        return self._replies[position]
