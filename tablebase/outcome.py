@@ -107,7 +107,7 @@ def move_value(after: Probe, zeroing: bool, rules: Ruleset) -> Probe:
     dtw = None if after.dtw is None else after.dtw + 1
     if not outcome.is_decided:
         return Probe(outcome, None, dtw)
-    if zeroing or after == LOST:
+    if zeroing:
         return Probe(outcome, 1, dtw)
     if after.dtc is None:
         return Probe(outcome, None, dtw)

@@ -260,6 +260,19 @@ def test_damaged_frame(tmp_path: Path) -> None:
             table.value(2 * FRAME_SIZE)  # other frames can still be read
 
 
+def test_bytes_between_frames(tmp_path: Path) -> None:
+    data = whole(MANY)
+    header = read_header(data, len(data), tmp_path)
+    path = tmp_path / "damaged.table"
+    longer = bytearray(data + b"more")
+    struct.pack_into("<Q", longer, header.frames_start - 8, len(longer))
+    path.write_bytes(reseal(bytes(longer)))
+    with Table(path) as table:
+        for read in (table.read_all, lambda: table.value(header.positions - 1)):
+            with pytest.raises(DamagedFrameError, match="frame 13 of 14"):
+                read()
+
+
 def test_symbol_beyond_the_alphabet(tmp_path: Path) -> None:
     # A shorter alphabet over the same frames: only the frames can show that something is wrong.
     data = whole(MANY)

@@ -114,13 +114,19 @@ def test_positions_from_outside(two: Tablebase) -> None:
     assert checked > 50  # all of two pieces, and larger ones that captures take down to two
 
 
-def test_captures_are_resolved_below_the_tables_own_size(
-    two: Tablebase, solved: dict[Position, Solved]
+@pytest.mark.parametrize("which", ["two", "one_ply"])
+def test_captures_are_resolved_above_the_tables_own_size(
+    which: str,
+    request: pytest.FixtureRequest,
+    solved: dict[Position, Solved],
+    hasty: dict[Position, Solved],
 ) -> None:
     """Positions of more pieces than the tables, where captures lead into them."""
+    opened: Tablebase = request.getfixturevalue(which)
+    values = solved if which == "two" else hasty
 
     def by_hand(position: Position) -> Solved | None:
-        if (known := solved.get(naive.white_to_move(position))) is not None:
+        if (known := values.get(naive.white_to_move(position))) is not None:
             return known
         moves = legal_moves(position)
         if moves and not moves[0].is_capture:
@@ -140,11 +146,26 @@ def test_captures_are_resolved_below_the_tables_own_size(
     for position in random_positions(6000, seed=5, max_pieces=5):
         expected = by_hand(position)
         if expected is not None and position.pieces > 2:
-            assert two.probe(position) == as_probe(expected)
+            assert opened.probe(position) == as_probe(expected)
             seen.add((position.pieces, expected.wdl))
         elif expected is None:
-            assert two.get_probe(position) == UNKNOWN
+            assert opened.get_probe(position) == UNKNOWN
     assert {(3, -2), (3, 0), (3, 2), (4, 2)} <= seen
+    assert ((3, 1) in seen) == (which == "one_ply")
+
+
+def test_the_shortest_win_on_the_board_may_be_a_cursed_one() -> None:
+    # Too rare among few pieces to be met with in tables.
+    lost, blessed = Probe(Outcome.LOSS, 3, 20), Probe(Outcome.BLESSED_LOSS, None, 6)
+    won, cursed = Probe(Outcome.WIN, 4, 31), Probe(Outcome.CURSED_WIN, None, 41)
+    with Tablebase() as opened:
+        best = opened._best_capture
+        assert best([lost, blessed, Probe(Outcome.DRAW), won]) == Probe(Outcome.WIN, 1, 7)
+        assert best([blessed, cursed]) == Probe(Outcome.CURSED_WIN, None, 7)
+        assert best([won, Probe(Outcome.DRAW)]) == Probe(Outcome.DRAW)
+        assert best([won, cursed]) == Probe(Outcome.BLESSED_LOSS, None, 42)
+        assert best([won, Probe(Outcome.WIN, 1, 51)]) == Probe(Outcome.LOSS, 1, 52)
+        assert best([lost, Probe(Outcome.LOSS, 1, None)]) == Probe(Outcome.WIN, 1, None)
 
 
 def test_no_tables_needed_where_the_game_is_over(tmp_path: Path) -> None:
@@ -220,6 +241,16 @@ def test_moves_without_a_table_are_last_and_unknown(two: Tablebase) -> None:
     line = two.line(position)
     assert (line.end, line.moves, line.positions) == (LineEnd.UNKNOWN, (), (position,))
     assert THREE_QUIET in line.reason
+
+
+def test_a_win_is_best_whatever_is_unknown(two: Tablebase) -> None:
+    for position in random_positions(3000, seed=7, max_pieces=3):
+        moves = two.moves(position)
+        if moves and moves[0].outcome is Outcome.WIN and moves[-1].outcome is Outcome.UNKNOWN:
+            assert two.best_move(position) == moves[0].move
+            assert two.line(position).end is LineEnd.GAME_OVER
+            return
+    raise AssertionError("no position among so many has a known win beside a move that is not known")
 
 
 # Lines
