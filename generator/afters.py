@@ -1,23 +1,24 @@
 """What moves lead to: the values of solved positions, laid out for the side that has just moved.
 
-While solving, a value is looked up far more often by the move that leads to it than by itself. So for each material
-`AvB` there is one *after table*: positions in which A has just moved and B is to move, seen by A (who plays up), in
-words of 32 lanes: the bits (and bytes) of a word are the squares of one of A's kings, the *lane*. A side without kings
-has words of one lane.
+While solving, a value is looked up far more often by the move that leads to it than by itself. So for each
+material `AvB` there is one *after table*: positions in which A has just moved and B is to move, seen by A
+(who plays up), in words of 32 lanes: the bits (and bytes) of a word are the squares of one of A's kings, the
+*lane*. A side without kings has words of one lane.
 
     word = start[A, B] + ((rank(men of A) * C(28, men of B) + rank(men of B, moved down a row))
            * C(32, kings of A - 1) + rank(A's other kings)) * C(32, kings of B) + rank(B's kings)
 
 All after tables share three arrays, so that a kernel can reach any of them:
 
-    score[score_start + (word - start) * lanes + lane]   the move's value in plies on the board, for A (see below)
-    lost[word], won[word]                                lanes in which B, to move, has lost or won under the rules
+    score[score_start + (word - start) * lanes + lane]   the move's value in plies on the board (see below)
+    lost[word], won[word]                                lanes in which B has lost or won under the rules
 
 Each position stands in as many words as A has kings; the lanes of squares that are taken are empty (score 0).
 
-Scores order what a move can lead to, larger is better for A: 1..126 A loses in 2 * score plies from before the move,
-127 a draw, 128..255 A wins in 2 * (255 - score) + 1 plies. 0 is no move at all. The side to move loses when it has no
-move, and that is the only end of a game, so wins take an odd and losses an even number of plies.
+Scores order what a move can lead to, larger is better for A: 1..126 A loses in 2 * score plies from before
+the move, 127 a draw, 128..255 A wins in 2 * (255 - score) + 1 plies. 0 is no move at all. The side to move
+loses when it has no move, and that is the only end of a game, so wins take an odd and losses an even number
+of plies.
 """
 
 from collections.abc import Iterable
@@ -39,8 +40,8 @@ LONGEST_PLIES = 250
 
 
 class Afters(NamedTuple):
-    """The after tables of some materials. Both starts are indexed [kings, men, other kings, other men] and are -1
-    where a material is not there."""
+    """The after tables of some materials. Both starts are indexed [kings, men, other kings, other men] and
+    are -1 where a material is not there."""
 
     start: NDArray[np.int64]
     score_start: NDArray[np.int64]
@@ -92,4 +93,4 @@ def allocate(materials: Iterable[Material], most_pieces: int) -> Afters:
 def block_offset(kings: int, men: int, other_kings: int, other_men: int) -> int:
     """The first word of a block, counted from the start of its material."""
     block = rank(men) * BINOMIAL[28, popcount(other_men)] + rank(other_men >> 4)
-    return block * BINOMIAL[32, max(kings - 1, 0)] * BINOMIAL[32, other_kings]
+    return int(block * BINOMIAL[32, max(kings - 1, 0)] * BINOMIAL[32, other_kings])

@@ -1,5 +1,5 @@
-"""Solving whole blocks: exits of both sides, then the two passes over their king moves, then the results in the order
-of the files' index."""
+"""Solving a batch of blocks: exits of both sides, then the two passes over their king moves, then the results
+in the order of the files' index."""
 
 from typing import NamedTuple
 
@@ -17,8 +17,9 @@ EVENTS_FULL = -2
 
 
 class SideRoom(NamedTuple):
-    """One side's arrays (see `Side`), as large as the largest block needs them; one a thread."""
+    """One side's arrays (see `Side`), for a batch of blocks; one a thread."""
 
+    starts: NDArray[np.int64]  # [4, blocks]
     words: NDArray[np.uint32]  # [10, most words]
     dtw: NDArray[np.uint8]
     dtc: NDArray[np.uint8]
@@ -31,8 +32,8 @@ class SideRoom(NamedTuple):
 
 
 class Results(NamedTuple):
-    """A slice in the order of its index: distances in plies (NOT_DECIDED: none), and whether the position is stored
-    (has no capture)."""
+    """A slice in the order of its index: distances in plies (NOT_DECIDED: none), and whether the position is
+    stored (has no capture)."""
 
     dtw: NDArray[np.uint8]
     dtc: NDArray[np.uint8]
@@ -40,14 +41,29 @@ class Results(NamedTuple):
 
 
 @inlined
-def _side(kings: int, opponent_kings: int, men: int, opponent_men: int, afters: Afters, room: SideRoom) -> Side:
-    offset = block_offset(kings, men, opponent_kings, opponent_men)
-    place = (kings, popcount(men), opponent_kings, popcount(opponent_men))
-    lanes = 32 if kings else 1
+def make_side(
+    kings: int,
+    opponent_kings: int,
+    men: NDArray[np.int64],
+    bases: NDArray[np.int64],
+    s: int,
+    afters: Afters,
+    room: SideRoom,
+) -> Side:
+    """A side of the blocks `men` [block, 2]; without those that are their own twins on the second side."""
+    blocks = len(men) if bases[0, s] >= 0 else 0
+    for block in range(blocks):
+        own, opponent = men[block, 0], men[block, 1]
+        offset = block_offset(kings, own, opponent_kings, opponent)
+        place = (kings, popcount(own), opponent_kings, popcount(opponent))
+        room.starts[0, block] = own
+        room.starts[1, block] = opponent
+        room.starts[2, block] = afters.start[place] + offset
+        room.starts[3, block] = afters.score_start[place] + offset * (32 if kings else 1)
     w = room.words
     return Side(
-        kings, opponent_kings, BINOMIAL[32, max(kings - 1, 0)], BINOMIAL[32, opponent_kings], men, opponent_men,
-        afters.start[place] + offset, afters.score_start[place] + offset * lanes,
+        kings, opponent_kings, blocks, BINOMIAL[32, max(kings - 1, 0)], BINOMIAL[32, opponent_kings],
+        room.starts[0], room.starts[1], room.starts[2], room.starts[3],
         w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], room.dtw, room.dtc,
         room.strips[0], room.strips[1], room.strips[2],
         room.event_first, room.event_next, room.event_word, room.event_lanes, room.event_count,
@@ -55,14 +71,14 @@ def _side(kings: int, opponent_kings: int, men: int, opponent_men: int, afters: 
 
 
 @kernel
-def _find_exits(side: Side, tables: Subsets, afters: Afters, room: ExitRoom) -> int:
-    """Captures and men's moves of every position of a side to move. Returns the ply of the last event, or
-    EVENTS_FULL."""
-    men, opponent_men = side.men, side.opponent_men
+def _find_exits(side: Side, block: int, tables: Subsets, afters: Afters, room: ExitRoom) -> int:
+    """Captures and men's moves of every position of a side to move in a block. Returns the ply of the last
+    event, or EVENTS_FULL."""
+    men, opponent_men = side.men[block], side.opponent_men[block]
+    base = block * side.rows * side.columns
     all_men = men | opponent_men
     man_count, opponent_man_count = popcount(men), popcount(opponent_men)
     has_lane = side.kings > 0
-    side.event_count[0] = 0
     last_event = 0
     # Men's quiet moves: target square, first word and score of the block they lead to, whether they promote.
     steps = np.zeros((2 * 12, 6), dtype=np.int64)
@@ -87,10 +103,10 @@ def _find_exits(side: Side, tables: Subsets, afters: Afters, room: ExitRoom) -> 
             steps[step_count, 3] = 1 if promotes else 0
             step_count += 1
     for row in range(side.rows):
-        others = np.int64(tables.squares[tables.start[max(side.kings - 1, 0)] + row])
+        others = int(tables.squares[tables.start[max(side.kings - 1, 0)] + row])
         if others & all_men:
             for column in range(side.columns):
-                word = row * side.columns + column
+                word = base + row * side.columns + column
                 side.quiet[word] = side.held[word] = 0
                 side.rule_win[word] = side.rule_safe[word] = side.rule_any[word] = 0
             continue
@@ -102,8 +118,8 @@ def _find_exits(side: Side, tables: Subsets, afters: Afters, room: ExitRoom) -> 
                 row_after = rank(others | (1 << steps[step, 0]))
             steps[step, 4] = row_after * side.columns
         for column in range(side.columns):
-            word = row * side.columns + column
-            opponents = np.int64(tables.squares[tables.start[side.opponent_kings] + column])
+            word = base + row * side.columns + column
+            opponents = int(tables.squares[tables.start[side.opponent_kings] + column])
             occupied = all_men | others | opponents
             valid = (above & ~occupied) if has_lane else 1
             if opponents & (all_men | others) or not valid:
@@ -122,8 +138,8 @@ def _find_exits(side: Side, tables: Subsets, afters: Afters, room: ExitRoom) -> 
                     if (occupied >> target) & 1:
                         continue
                     offset = steps[step, 4] + column
-                    lost = np.int64(afters.lost[steps[step, 1] + offset])
-                    won = np.int64(afters.won[steps[step, 1] + offset])
+                    lost = int(afters.lost[steps[step, 1] + offset])
+                    won = int(afters.won[steps[step, 1] + offset])
                     if has_lane:
                         lanes = quiet & ~(1 << target)
                         rule_any |= lanes
@@ -168,9 +184,9 @@ def _add_events(side: Side, best: NDArray[np.uint8], word: int, valid: int, quie
         same = np.uint32(0)
         for lane in range(32):
             same = np.uint32(same | np.uint32(np.uint32(best[lane] == score) << np.uint32(lane)))
-        lanes = left & np.int64(same)
+        lanes = left & int(same)
         left &= ~lanes
-        value = np.int64(score)
+        value = int(score)
         if value == 0:
             # No exit. Without kings that is no move at all: lost. With kings it is up to them.
             if side.kings == 0:
@@ -187,46 +203,46 @@ def _add_events(side: Side, best: NDArray[np.uint8], word: int, valid: int, quie
 
 
 @kernel
-def _fill_draws(side: Side, tables: Subsets, scores: NDArray[np.uint8]) -> None:
+def _fill_draws(side: Side, block: int, tables: Subsets, scores: NDArray[np.uint8]) -> None:
     """What the spread has left without a score is drawn on the board."""
-    men = side.men | side.opponent_men
+    men = side.men[block] | side.opponent_men[block]
     for row in range(side.rows):
-        others = np.int64(tables.squares[tables.start[max(side.kings - 1, 0)] + row])
+        others = int(tables.squares[tables.start[max(side.kings - 1, 0)] + row])
         if others & men:
             continue
         for column in range(side.columns):
-            opponents = np.int64(tables.squares[tables.start[side.opponent_kings] + column])
+            opponents = int(tables.squares[tables.start[side.opponent_kings] + column])
             if opponents & (men | others):
                 continue
-            word = row * side.columns + column
+            at = side.score_start[block] + (row * side.columns + column) * (32 if side.kings else 1)
             if side.kings == 0:
-                if scores[side.score_start + word] == 0:
-                    scores[side.score_start + word] = DRAWN
+                if scores[at] == 0:
+                    scores[at] = DRAWN
                 continue
             valid = np.uint32(~np.uint32(men | others | opponents))
-            here = scores[side.score_start + word * 32 : side.score_start + word * 32 + 32]
+            here = scores[at : at + 32]
             for lane in range(32):
                 drawn = np.uint8(DRAWN) if (valid >> np.uint32(lane)) & np.uint32(1) else np.uint8(0)
                 here[lane] = drawn if here[lane] == 0 else here[lane]
 
 
 @kernel
-def _gather(side: Side, tables: Subsets, results: Results, index: int) -> None:
-    """The block's results in the order of the index: own kings, then the opponent's, each in order of rank. (Ranks among
-    the free squares run in the same order as ranks among all squares.)"""
-    men = side.men | side.opponent_men
+def _gather(side: Side, block: int, tables: Subsets, results: Results, index: int) -> None:
+    """The block's results in the order of the index: own kings, then the opponent's, each in order of rank.
+    (Ranks among the free squares run in the same order as ranks among all squares.)"""
+    men = side.men[block] | side.opponent_men[block]
     own_start = tables.start[side.kings]
     opponent_start = tables.start[side.opponent_kings]
     for own_rank in range(BINOMIAL[32, side.kings]):
-        own = np.int64(tables.squares[own_start + own_rank])
+        own = int(tables.squares[own_start + own_rank])
         if own & men:
             continue
         lane = highest(own) if own else 0
         row = own_rank - BINOMIAL[lane, side.kings] if own else 0
         for column in range(side.columns):
-            if np.int64(tables.squares[opponent_start + column]) & (men | own):
+            if int(tables.squares[opponent_start + column]) & (men | own):
                 continue
-            word = row * side.columns + column
+            word = block * side.rows * side.columns + row * side.columns + column
             results.dtw[index] = side.dtw[word * 32 + lane]
             results.dtc[index] = side.dtc[word * 32 + lane]
             results.stored[index] = (side.quiet[word] >> np.uint32(lane)) & np.uint32(1)
@@ -234,9 +250,37 @@ def _gather(side: Side, tables: Subsets, results: Results, index: int) -> None:
 
 
 @kernel
-def solve_blocks(
-    first: int,
-    last: int,
+def find_exits(sides: tuple[Side, Side], count: int, tables: Subsets, afters: Afters, room: ExitRoom) -> int:
+    """The exits of a batch. Returns the ply of the last event, or EVENTS_FULL."""
+    last_event = 0
+    for s in range(count):
+        side = sides[s]
+        side.event_count[0] = 0
+        side.event_first[:] = -1
+        lanes = side.blocks * side.rows * side.columns * 32
+        side.dtw[:lanes] = NOT_DECIDED
+        side.dtc[:lanes] = NOT_DECIDED
+        for block in range(side.blocks):
+            found = _find_exits(side, block, tables, afters, room)
+            if found < 0:
+                return found
+            last_event = max(last_event, found)
+    return last_event
+
+
+@kernel
+def finish_afters(side: Side, tables: Subsets, afters: Afters) -> None:
+    """Complete a batch's after tables, in which the scores of won and lost positions stand already."""
+    words = side.rows * side.columns
+    for block in range(side.blocks):
+        _fill_draws(side, block, tables, afters.score)
+        start = side.word_start[block]
+        afters.lost[start : start + words] = side.lost[block * words : (block + 1) * words]
+        afters.won[start : start + words] = side.won[block * words : (block + 1) * words]
+
+
+@kernel
+def solve_batch(
     men: NDArray[np.int64],
     turned_men: NDArray[np.int64],
     bases: NDArray[np.int64],
@@ -249,39 +293,28 @@ def solve_blocks(
     rooms: tuple[SideRoom, SideRoom],
     strip_room: NDArray[np.uint32],
     results: tuple[Results, Results],
-) -> tuple[int, int]:
-    """Solve blocks `first` to `last`.
+) -> int:
+    """Solve a batch of blocks that do not lead to each other.
 
-    `men` [block, 2]: the men of the first side and of its opponent, as the first side sees them; `turned_men` the same
-    for the other side to move. `bases` [block, 2]: the index of the block's first position in either slice; -1 for
-    the second where the block is its own twin. Returns (the first block not solved, 0 or an error of it).
+    `men` [block, 2]: the men of the first side and of its opponent, as the first side sees them; `turned_men`
+    the same for the other side to move. `bases` [block, 2]: the index of the block's first position in either
+    slice; -1 for the second in all or none of the batch, where the blocks are their own twins. Returns 0,
+    EVENTS_FULL (nothing done: call again with more room) or TOO_LONG.
     """
-    for block in range(first, last):
-        sides = (
-            _side(kings, opponent_kings, men[block, 0], men[block, 1], afters, rooms[0]),
-            _side(opponent_kings, kings, turned_men[block, 0], turned_men[block, 1], afters, rooms[1]),
-        )
-        count = 1 if bases[block, 1] < 0 else 2
-        last_event = 0
-        for s in range(count):
-            words = sides[s].rows * sides[s].columns
-            sides[s].dtw[: words * 32] = NOT_DECIDED
-            sides[s].dtc[: words * 32] = NOT_DECIDED
-            found = _find_exits(sides[s], tables, afters, exit_room)
-            if found < 0:
-                for t in range(count):
-                    sides[t].event_first[:] = -1
-                return block, found
-            last_event = max(last_event, found)
-        error = spread_on_board(sides, count, tables, afters.score, last_event, strip_room)
-        if error:
-            return block, error
-        spread_under_rules(sides, count, tables, limit, strip_room)
-        for s in range(count):
-            side = sides[s]
-            words = side.rows * side.columns
-            _fill_draws(side, tables, afters.score)
-            afters.lost[side.word_start : side.word_start + words] = side.lost[:words]
-            afters.won[side.word_start : side.word_start + words] = side.won[:words]
-            _gather(side, tables, results[s], bases[block, s])
-    return last, 0
+    sides = (
+        make_side(kings, opponent_kings, men, bases, 0, afters, rooms[0]),
+        make_side(opponent_kings, kings, turned_men, bases, 1, afters, rooms[1]),
+    )
+    count = 1 if sides[1].blocks == 0 else 2
+    last_event = find_exits(sides, count, tables, afters, exit_room)
+    if last_event < 0:
+        return last_event
+    error = spread_on_board(sides, count, tables, afters.score, last_event, strip_room)
+    if error:
+        return error
+    spread_under_rules(sides, count, tables, limit, strip_room)
+    for s in range(count):
+        finish_afters(sides[s], tables, afters)
+        for block in range(sides[s].blocks):
+            _gather(sides[s], block, tables, results[s], bases[block, s])
+    return 0

@@ -13,6 +13,18 @@ class DistanceOverflowError(GenerationError):
 
     def __init__(self, material: Material, longest: int) -> None:
         super().__init__(
-            f"{material} has a win of more than {longest} plies, the most that this version's solver can count; "
+            f"{material} has a win of more than {longest} plies, the most that this version's solver counts; "
             "nothing was written for this material. Please report it: the solver needs wider scores."
         )
+
+
+class StoppedError(GenerationError):
+    """Somebody asked the run to stop."""
+
+
+class PlanError(GenerationError):
+    """What is asked for does not fit this machine."""
+
+
+class BusyError(GenerationError):
+    """Another run writes to the same directory."""

@@ -1,11 +1,11 @@
 """The exits of a word: what captures and men's moves lead to, for 32 positions at once.
 
-Captures are compulsory, so a position with a capture is decided here. A quiet one leaves its block by men's moves
-alone; what remains are its king moves, inside the block (see spread.py).
+Captures are compulsory, so a position with a capture is decided here. A quiet one leaves its block by men's
+moves alone; what remains are its king moves, inside the block (see spread.py).
 
-Three sets of lanes tell the outcome under the rules: `any` has an exit, `win` has one to a position lost for the
-opponent, `safe` one to a position not won for the opponent. A byte a lane tells the best score on the board (see
-afters.py).
+Three sets of lanes tell the outcome under the rules: `any` has an exit, `win` has one to a position lost for
+the opponent, `safe` one to a position not won for the opponent. A byte a lane tells the best score on the
+board (see afters.py).
 """
 
 from typing import NamedTuple
@@ -38,14 +38,14 @@ RAY = _rays()
 
 # A capture in progress on the stack: square, whether the piece is a king (by now), captured so far, lanes.
 _NODE = 4
-# A node is expanded into at most 4 directions * 6 landing squares, one of the nodes is taken off before, and a capture
-# is no longer than the other side has pieces (at most 8 here).
+# A node is expanded into at most 4 directions * 6 landing squares, one of the nodes is taken off before, and
+# a capture is no longer than the other side has pieces (at most 8 here).
 _STACK_NODES = 8 * 24
 
 
 class ExitRoom(NamedTuple):
-    """Room to work in, one a thread. `capture` and `quiet` uint8 [32]: best scores; `lanes` int64 [2]: win, safe of
-    the captures; `stack` int64."""
+    """Room to work in, one a thread. `capture` and `quiet` uint8 [32]: best scores; `lanes` int64 [2]: win,
+    safe of the captures; `stack` int64."""
 
     capture: NDArray[np.uint8]
     quiet: NDArray[np.uint8]
@@ -95,19 +95,20 @@ def _free_run(square: int, direction: int, occupied: int) -> int:
     """The empty squares that way before the first piece (or the edge)."""
     stop = _first_piece(square, direction, occupied)
     run = RAY[square, direction]
-    return run if stop < 0 else run & ~RAY[stop, direction] & ~(1 << stop)
+    return int(run if stop < 0 else run & ~RAY[stop, direction] & ~(1 << stop))
 
 
 @inlined
 def _victim(square: int, king: int, direction: int, occupied: int, targets: int) -> int:
-    """The piece that can be captured that way as far as the fixed pieces say (the square behind it is empty), or -1."""
+    """The piece that can be captured that way as far as the fixed pieces say (the square behind it is empty),
+    or -1."""
     victim = _first_piece(square, direction, occupied) if king else STEP[square, direction]
     if victim < 0 or not (targets >> victim) & 1:
         return -1
     landing = STEP[victim, direction]
     if landing < 0 or (occupied >> landing) & 1:
         return -1
-    return victim
+    return int(victim)
 
 
 @inlined
@@ -115,7 +116,7 @@ def _open_lanes(square: int, victim: int, direction: int, lanes: int, in_the_way
     """The lanes whose king stands neither between `square` and the victim nor on the square behind it.
     `in_the_way` is all lanes, or none where the capturing piece is the lane king itself."""
     path = RAY[square, direction] & ~RAY[victim, direction] & ~(1 << victim)
-    return lanes & ~((path | (1 << STEP[victim, direction])) & in_the_way)
+    return int(lanes & ~((path | (1 << STEP[victim, direction])) & in_the_way))
 
 
 @inlined
@@ -141,9 +142,9 @@ def _end_of_capture(
     other_kings: int,
     lanes: int,
 ) -> None:
-    """A capture is done, in `lanes`. If the lane king stands by, the position is `men`, `others` and it. If it is the
-    capturing king itself (or the side had no king before), it ends on any of `landings` (0: a man of a side without
-    kings, which has words of one lane)."""
+    """A capture is done, in `lanes`. If the lane king stands by, the position is `men`, `others` and it. If
+    it is the capturing king itself (or the side had no king before), it ends on any of `landings` (0: a man
+    of a side without kings, which has words of one lane)."""
     if not (other_men | other_kings):
         _better_everywhere(room.capture, WIN_AT_ONCE, lanes)
         room.lanes[0] |= lanes
@@ -151,10 +152,14 @@ def _end_of_capture(
         return
     kings = popcount(others) + (1 if lane_on_board or landings else 0)
     place = (kings, popcount(men), popcount(other_kings), popcount(other_men))
-    offset = block_offset(kings, men, place[2], other_men) + rank(others) * BINOMIAL[32, place[2]] + rank(other_kings)
+    offset = (
+        block_offset(kings, men, place[2], other_men)
+        + rank(others) * BINOMIAL[32, place[2]]
+        + rank(other_kings)
+    )
     word = afters.start[place] + offset
-    lost = np.int64(afters.lost[word])
-    won = np.int64(afters.won[word])
+    lost = int(afters.lost[word])
+    won = int(afters.won[word])
     if lane_on_board:
         room.lanes[0] |= lanes & lost
         room.lanes[1] |= lanes & ~won
@@ -164,11 +169,11 @@ def _end_of_capture(
     if landings:
         left = landings
         while left:
-            score = max(score, np.int64(afters.score[afters.score_start[place] + offset * 32 + lowest(left)]))
+            score = max(score, int(afters.score[afters.score_start[place] + offset * 32 + lowest(left)]))
             left &= left - 1
     else:
         landings = 1
-        score = np.int64(afters.score[afters.score_start[place] + offset])
+        score = int(afters.score[afters.score_start[place] + offset])
     if landings & lost:
         room.lanes[0] |= lanes
     if landings & ~won:
@@ -190,8 +195,8 @@ def _carry_on(
 ) -> int:
     """Carry the captures on the stack to their ends; the lanes that had one to begin with.
 
-    `men` and `others` are the mover's pieces without the capturing one (and without the lane king). Captured pieces
-    stay on the board, and may not be captured twice, until the capture is over.
+    `men` and `others` are the mover's pieces without the capturing one (and without the lane king). Captured
+    pieces stay on the board, and may not be captured twice, until the capture is over.
     """
     occupied = men | others | other_men | other_kings
     in_the_way = _ALL if lane_on_board and not lane_captures else 0
@@ -266,7 +271,15 @@ def _carry_on(
                 continue
             if not stands_by:
                 _end_of_capture(
-                    room, afters, False, men, others, landings, other_men & ~captured, other_kings & ~captured, ending
+                    room,
+                    afters,
+                    False,
+                    men,
+                    others,
+                    landings,
+                    other_men & ~captured,
+                    other_kings & ~captured,
+                    ending,
                 )
                 continue
             target = landing
@@ -294,8 +307,8 @@ def _carry_on(
 def _lane_king_captures(
     room: ExitRoom, afters: Afters, men: int, others: int, other_men: int, other_kings: int, valid: int
 ) -> int:
-    """Captures by the lane king: for each victim and direction, all squares on one side share the landing squares on
-    the other. Returns the lanes that have one."""
+    """Captures by the lane king: for each victim and direction, all squares on one side share the landing
+    squares on the other. Returns the lanes that have one."""
     occupied = men | others | other_men | other_kings
     started = 0
     left = other_men | other_kings
@@ -352,8 +365,8 @@ def captures(
     other_kings: int,
     valid: int,
 ) -> int:
-    """All captures of a word: the lanes that have one. `others`: the mover's kings but the lane king; `valid`: the
-    lanes that are positions. Scores and outcomes are left in `room.capture` and `room.lanes`."""
+    """All captures of a word: the lanes that have one. `others`: the mover's kings but the lane king;
+    `valid`: the lanes that are positions. Scores and outcomes are left in `room.capture` and `room.lanes`."""
     room.capture[:] = 0
     room.lanes[:] = 0
     started = 0

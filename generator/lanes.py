@@ -1,9 +1,10 @@
 """King moves for 32 positions at once.
 
-One king of the mover is the *lane*: everything else fixed, the squares it may stand on are the bits of a uint32
-*word*. A slide of the lane king is then a fill of the successors' word through the empty squares; a move of another
-king is the successors' word without the lanes that stand in its way. All arithmetic must stay uint32, or the loops
-over words no longer vectorise: numba widens every operation to 64 bits unless its result is wrapped again.
+One king of the mover is the *lane*: everything else fixed, the squares it may stand on are the bits of a
+uint32 *word*. A slide of the lane king is then a fill of the successors' word through the empty squares; a
+move of another king is the successors' word without the lanes that stand in its way. All arithmetic must stay
+uint32, or the loops over words no longer vectorise: numba widens every operation to 64 bits unless its result
+is wrapped again.
 """
 
 from typing import Any
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 
 from generator.jit import inlined
 
-# A row holds four dark squares; in even rows (the first is row 0) they stand half a step to the left of the odd rows'.
+# A row holds four dark squares; in even rows (the first is row 0) they stand half a step to the left of the
+# odd rows'.
 _EVEN_ROWS = np.uint32(0x0F0F0F0F)
 _ODD_ROWS = np.uint32(0xF0F0F0F0)
 _NOT_FIRST_OF_EVEN = np.uint32(0x0E0E0E0E)
@@ -27,22 +29,30 @@ ALL_LANES = np.uint32(0xFFFFFFFF)
 
 @inlined
 def _up_right(x: Any) -> Any:
-    return np.uint32(np.uint32(np.uint32(x & _EVEN_ROWS) << _4) | np.uint32(np.uint32(x & _NOT_LAST_OF_ODD) << _5))
+    return np.uint32(
+        np.uint32(np.uint32(x & _EVEN_ROWS) << _4) | np.uint32(np.uint32(x & _NOT_LAST_OF_ODD) << _5)
+    )
 
 
 @inlined
 def _up_left(x: Any) -> Any:
-    return np.uint32(np.uint32(np.uint32(x & _NOT_FIRST_OF_EVEN) << _3) | np.uint32(np.uint32(x & _ODD_ROWS) << _4))
+    return np.uint32(
+        np.uint32(np.uint32(x & _NOT_FIRST_OF_EVEN) << _3) | np.uint32(np.uint32(x & _ODD_ROWS) << _4)
+    )
 
 
 @inlined
 def _down_right(x: Any) -> Any:
-    return np.uint32(np.uint32(np.uint32(x & _EVEN_ROWS) >> _4) | np.uint32(np.uint32(x & _NOT_LAST_OF_ODD) >> _3))
+    return np.uint32(
+        np.uint32(np.uint32(x & _EVEN_ROWS) >> _4) | np.uint32(np.uint32(x & _NOT_LAST_OF_ODD) >> _3)
+    )
 
 
 @inlined
 def _down_left(x: Any) -> Any:
-    return np.uint32(np.uint32(np.uint32(x & _NOT_FIRST_OF_EVEN) >> _5) | np.uint32(np.uint32(x & _ODD_ROWS) >> _4))
+    return np.uint32(
+        np.uint32(np.uint32(x & _NOT_FIRST_OF_EVEN) >> _5) | np.uint32(np.uint32(x & _ODD_ROWS) >> _4)
+    )
 
 
 @inlined
@@ -67,8 +77,8 @@ def _two_down_left(x: Any) -> Any:
 
 @inlined
 def slides(goal: Any, empty: Any) -> Any:
-    """The squares from which a king slides onto a square of `goal`, over `empty` squares (uint32 sets; `goal` within
-    `empty`). Doubling: one, two and four steps cover a diagonal's seven."""
+    """The squares from which a king slides onto a square of `goal`, over `empty` squares (uint32 sets; `goal`
+    within `empty`). Doubling: one, two and four steps cover a diagonal's seven."""
     g = goal
     p = empty
     g = np.uint32(g | np.uint32(p & _up_right(g)))
@@ -108,6 +118,7 @@ def king_moves(
     reach: NDArray[np.uint32],
     goals: NDArray[np.uint32],
     inverted: bool,
+    base: int,
     row: int,
     first: int,
     count: int,
@@ -120,39 +131,44 @@ def king_moves(
     empty: NDArray[np.uint32],
     path: NDArray[np.uint32],
 ) -> None:
-    """For a strip of words, the lanes with a king move to a position of `goals` (or, `inverted`, outside `goals`).
+    """For a strip of words, the lanes with a king move to a position of `goals` (or, `inverted`, outside
+    `goals`).
 
-    The strip is row `row` (one set of the mover's other kings), columns `first` to `first + count` (sets of the other
-    side's kings, `others`). `occupied`: the mover's other kings and all men; `blockers`: the men alone. `steps` from
-    `at` on: where the other kings slide (see `Subsets.king_steps`). `empty` and `path` are room to work in.
-    Writes `reach[0:count]`.
+    `goals` from `base` on are the words of one block. The strip is row `row` (one set of the mover's other
+    kings), columns `first` to `first + count` (sets of the other side's kings, `others`). `occupied`: the
+    mover's other kings and all men; `blockers`: the men alone. `steps` from `at` on: where the other kings
+    slide (see `Subsets.king_steps`). `empty` and `path` are room to work in. Writes `reach[0:count]`.
     """
     fixed = np.uint32(occupied)
     flip = ALL_LANES if inverted else np.uint32(0)
-    here = goals[row * columns + first : row * columns + first + count]
+    base += first
+    here = goals[base + row * columns : base + row * columns + count]
     kings = others[first : first + count]
     for c in range(count):
         e = np.uint32(~np.uint32(fixed | kings[c]))
         empty[c] = e
         reach[c] = slides(np.uint32(np.uint32(here[c] ^ flip) & e), e)
     while steps[at] != -2:
-        # One king, one direction, square by square; a lane king in the way blocks this square and all beyond it.
+        # One king, one direction, square by square; a lane king in the way blocks this square and all beyond
+        # it.
         blocked = False
         for c in range(count):
             path[c] = ALL_LANES
         while steps[at] != -1:
-            target = np.int64(steps[at])
-            to_row = np.int64(steps[at + 1])
+            target = int(steps[at])
+            to_row = int(steps[at + 1])
             at += 2
             if blocked or (blockers >> target) & 1:
                 blocked = True
                 continue
-            there = goals[to_row * columns + first : to_row * columns + first + count]
+            there = goals[base + to_row * columns : base + to_row * columns + count]
             not_lane = np.uint32(~np.uint32(_ONE << np.uint32(target)))
             shift = np.uint32(target)
             for c in range(count):
                 free = np.uint32(np.uint32(np.uint32(kings[c] >> shift) & _ONE) - _ONE)
                 p = np.uint32(np.uint32(path[c] & not_lane) & free)
                 path[c] = p
-                reach[c] = np.uint32(reach[c] | np.uint32(np.uint32(p & np.uint32(there[c] ^ flip)) & empty[c]))
+                reach[c] = np.uint32(
+                    reach[c] | np.uint32(np.uint32(p & np.uint32(there[c] ^ flip)) & empty[c])
+                )
         at += 2

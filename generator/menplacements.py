@@ -1,4 +1,5 @@
-"""The blocks of a slice and its mirror: every placement of the men, in the order in which they can be solved."""
+"""The blocks of a slice and its mirror: every placement of the men, in the order in which they can be
+solved."""
 
 from itertools import pairwise
 from math import comb
@@ -16,14 +17,15 @@ _ROWS = np.arange(32) // 4
 class Blocks(NamedTuple):
     """The blocks of a slice and its mirror, each pair once, by their men's advance.
 
-    `men`, `turned_men`, `bases`: int64 [block, 2], as `solve_blocks` takes them. `levels`: bounds of the runs of
-    blocks of equal advance; blocks of one run do not lead to each other, only to blocks of earlier runs.
+    `men`, `turned_men`, `bases`: int64 [block, 2], as `solve_batch` takes them. `runs`: bounds of the runs of
+    blocks of equal advance (and all or none of them their own twins); the blocks of one run do not lead to
+    each other, only to those of earlier runs.
     """
 
     men: NDArray[np.int64]
     turned_men: NDArray[np.int64]
     bases: NDArray[np.int64]
-    levels: list[tuple[int, int]]
+    runs: list[tuple[int, int]]
 
 
 def _sets(size: int) -> NDArray[np.int64]:
@@ -76,6 +78,7 @@ def blocks_of(material: Material) -> Blocks:
         keep = numbers <= turned_numbers
         men, turned, bases = men[keep], turned[keep], bases[keep]
     to_go = _rows_to_go(men)
-    order = np.argsort(to_go, kind="stable")
-    bounds = [0, *(np.flatnonzero(np.diff(to_go[order])) + 1).tolist(), len(order)]
+    kind = 2 * to_go + (bases[:, 1] < 0)
+    order = np.argsort(kind, kind="stable")
+    bounds = [0, *(np.flatnonzero(np.diff(kind[order])) + 1).tolist(), len(order)]
     return Blocks(men[order], turned[order], bases[order], list(pairwise(bounds)))

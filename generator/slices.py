@@ -2,25 +2,31 @@
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, wait
+from concurrent.futures import Executor
 from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
 from generator.afters import LONGEST_PLIES, Afters
-from generator.blocks import EVENTS_FULL, Results, SideRoom, solve_blocks
-from generator.errors import DistanceOverflowError
+from generator.blocks import EVENTS_FULL, Results, SideRoom, solve_batch
+from generator.errors import DistanceOverflowError, StoppedError
 from generator.exits import ExitRoom, exit_room
-from generator.menplacements import Blocks, blocks_of
+from generator.menplacements import blocks_of
+from generator.restore import restore_batch
 from generator.spread import NOT_DECIDED, STRIP, TOO_LONG
 from generator.subsets import Subsets, subsets
 from tablebase.material import Material
 
+# A batch is about this many words, which stay in the second-level cache, or one block where that is more.
+_BATCH_WORDS = 2048
 # The work of one task: enough positions to hide what starting it costs.
 _TASK_POSITIONS = 100_000
 _WORD_ARRAYS = 10
 _NO_LIMIT = LONGEST_PLIES
+
+Pair = tuple[Results, Results]
+"""The values of a material and of its mirror; the same object twice where it is its own mirror."""
 
 
 def _shape(kings: int, opponent_kings: int) -> tuple[int, int]:
@@ -29,14 +35,25 @@ def _shape(kings: int, opponent_kings: int) -> tuple[int, int]:
     return comb(32, max(kings - 1, 0)) * columns, columns
 
 
-def _side_room(kings: int, opponent_kings: int, events_a_word: int) -> SideRoom:
+def _batch(material: Material) -> int:
+    """Blocks in a batch."""
+    words = (
+        _shape(material.own_kings, material.other_kings)[0]
+        + _shape(material.other_kings, material.own_kings)[0]
+    )
+    return max(1, min(_BATCH_WORDS // words, material.blocks))
+
+
+def _side_room(kings: int, opponent_kings: int, blocks: int, events_a_word: int) -> SideRoom:
     words, columns = _shape(kings, opponent_kings)
+    words *= blocks
     events = words * events_a_word + 32
     return SideRoom(
+        starts=np.zeros((4, blocks), dtype=np.int64),
         words=np.zeros((_WORD_ARRAYS, words), dtype=np.uint32),
         dtw=np.full(words * 32, NOT_DECIDED, dtype=np.uint8),
         dtc=np.full(words * 32, NOT_DECIDED, dtype=np.uint8),
-        strips=np.zeros((3, -(-columns // STRIP)), dtype=np.uint8),
+        strips=np.zeros((3, blocks * -(-columns // STRIP)), dtype=np.uint8),
         event_first=np.full(256, -1, dtype=np.int32),
         event_next=np.zeros(events, dtype=np.int32),
         event_word=np.zeros(events, dtype=np.int32),
@@ -48,7 +65,8 @@ def _side_room(kings: int, opponent_kings: int, events_a_word: int) -> SideRoom:
 class Workshop:
     """One thread's room for the blocks of one material."""
 
-    # A word of 32 lanes can hold 32 different distances, but hardly ever does: begin with less, grow where it fills.
+    # A word of 32 lanes can hold 32 different distances, but hardly ever does: begin with less, grow where it
+    # fills.
     _EVENTS_A_WORD = 6
 
     def __init__(self, material: Material) -> None:
@@ -60,7 +78,11 @@ class Workshop:
 
     def _make_rooms(self) -> tuple[SideRoom, SideRoom]:
         own, other = self._material.own_kings, self._material.other_kings
-        return _side_room(own, other, self._events_a_word), _side_room(other, own, self._events_a_word)
+        blocks = _batch(self._material)
+        return (
+            _side_room(own, other, blocks, self._events_a_word),
+            _side_room(other, own, blocks, self._events_a_word),
+        )
 
     def grow(self) -> None:
         """Make more room for events."""
@@ -75,7 +97,7 @@ class Workshop:
             _shape(material.other_kings, material.own_kings),
         )
         a_word = 4 * _WORD_ARRAYS + 2 * 32 + 12 * Workshop._EVENTS_A_WORD
-        return sum(words * a_word for words, _ in shapes)
+        return _batch(material) * sum(words * a_word for words, _ in shapes)
 
 
 def empty_results(material: Material) -> Results:
@@ -84,62 +106,94 @@ def empty_results(material: Material) -> Results:
     return Results(np.empty(count, np.uint8), np.empty(count, np.uint8), np.empty(count, np.uint8))
 
 
-def _tasks(blocks: Blocks, level: tuple[int, int], block_positions: int, jobs: int) -> list[tuple[int, int]]:
-    """A level cut into runs of blocks."""
-    first, last = level
+def _tasks(run: tuple[int, int], block_positions: int, jobs: int) -> list[tuple[int, int]]:
+    """A run of blocks cut into tasks."""
+    first, last = run
     size = max(1, min(_TASK_POSITIONS // block_positions, -(-(last - first) // jobs)))
     return [(start, min(start + size, last)) for start in range(first, last, size)]
 
 
-def solve(
-    material: Material,
-    afters: Afters,
-    limit: int | None,
-    executor: Executor,
-    jobs: int,
-    done: Callable[[int], None],
-) -> tuple[Results, Results]:
-    """Solve a material and its mirror; the values of both, the same object twice where the material is its own mirror.
+class Crew:
+    """Threads that solve slices, and what they share.
 
     Args:
-        material: what to solve; the after tables of all it leads to must be there.
-        afters: the after tables; those of the material and its mirror are filled in.
+        afters: the after tables of all materials in play.
         limit: plies of the 15-king-moves rule, None for no such rule.
-        executor: threads to work in, `jobs` of them.
-        jobs: how many tasks to make at the least where there is enough to do.
+        executor: the threads.
+        jobs: how many they are.
         done: called with a number of positions whenever that many more are solved.
-
-    Raises:
-        DistanceOverflowError: a distance does not fit the solver's scores.
     """
-    kings, opponent_kings = material.own_kings, material.other_kings
-    tables: Subsets = subsets(max(kings, opponent_kings), max(kings, opponent_kings, 1) - 1)
-    own = empty_results(material)
-    results = (own, own if material == material.mirror else empty_results(material.mirror))
-    blocks = blocks_of(material)
-    local = threading.local()
 
-    def run(first: int, last: int) -> None:
-        workshop: Workshop | None = getattr(local, "workshop", None)
-        if workshop is None:
-            workshop = local.workshop = Workshop(material)
-        start = first
-        while first < last:
-            first, error = solve_blocks(
-                first, last, blocks.men, blocks.turned_men, blocks.bases, kings, opponent_kings,
-                _NO_LIMIT if limit is None else limit, tables, afters, workshop.exit_room, workshop.rooms,
-                workshop.strip_room, results,
-            )  # fmt: skip
-            if error == EVENTS_FULL:
-                workshop.grow()
-            elif error == TOO_LONG:
-                raise DistanceOverflowError(material, LONGEST_PLIES)
-        solved = blocks.bases[start:last]
-        done(material.block_size * int(np.count_nonzero(solved >= 0)))
+    def __init__(
+        self, afters: Afters, limit: int | None, executor: Executor, jobs: int, done: Callable[[int], None]
+    ) -> None:
+        self._afters = afters
+        self._limit = _NO_LIMIT if limit is None else limit
+        self._executor = executor
+        self._jobs = jobs
+        self._done = done
+        self._stopping = threading.Event()
 
-    for level in blocks.levels:
-        futures = [executor.submit(run, *task) for task in _tasks(blocks, level, 2 * material.block_size, jobs)]
-        wait(futures)
-        for future in futures:
-            future.result()
-    return results
+    def stop(self) -> None:
+        """Let the work in hand end early; what it was about is then unfinished."""
+        self._stopping.set()
+
+    def solve(self, material: Material) -> Pair:
+        """Solve a material and its mirror, and fill in their after tables; those of all they lead to must be
+        there.
+
+        Raises:
+            DistanceOverflowError: a distance does not fit the solver's scores.
+        """
+        own = empty_results(material)
+        results = (own, own if material == material.mirror else empty_results(material.mirror))
+        self._run(solve_batch, material, results)
+        return results
+
+    def restore(self, material: Material, results: Pair) -> None:
+        """Fill in the after tables of a material and its mirror from the values of their stored positions."""
+        self._run(restore_batch, material, results)
+
+    def _run(self, kernel: Callable[..., int], material: Material, results: Pair) -> None:
+        kings, opponent_kings = material.own_kings, material.other_kings
+        most = max(kings, opponent_kings)
+        tables: Subsets = subsets(most, max(most - 1, 0))
+        blocks = blocks_of(material)
+        local = threading.local()
+
+        def run(first: int, last: int) -> None:
+            workshop: Workshop | None = getattr(local, "workshop", None)
+            if workshop is None:
+                workshop = local.workshop = Workshop(material)
+            size = _batch(material)
+            while first < last and not self._stopping.is_set():
+                batch = slice(first, min(first + size, last))
+                error = kernel(
+                    blocks.men[batch],
+                    blocks.turned_men[batch],
+                    blocks.bases[batch],
+                    kings,
+                    opponent_kings,
+                    self._limit,
+                    tables,
+                    self._afters,
+                    workshop.exit_room,
+                    workshop.rooms,
+                    workshop.strip_room,
+                    results,
+                )
+                if error == EVENTS_FULL:
+                    workshop.grow()
+                    continue
+                if error == TOO_LONG:
+                    raise DistanceOverflowError(material, LONGEST_PLIES)
+                self._done(material.block_size * int(np.count_nonzero(blocks.bases[batch] >= 0)))
+                first = batch.stop
+
+        for run_of_blocks in blocks.runs:
+            tasks = _tasks(run_of_blocks, 2 * material.block_size, self._jobs)
+            futures = [self._executor.submit(run, *task) for task in tasks]
+            for future in futures:
+                future.result()
+            if self._stopping.is_set():
+                raise StoppedError

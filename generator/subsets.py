@@ -1,7 +1,7 @@
 """Sets of k squares by rank, and what a solver asks of them again and again, as flat tables.
 
-`rank(set) = sum of C(square_i, i + 1)`, squares rising: the colexicographic order, the same as in the files' index,
-here over all 32 squares.
+`rank(set) = sum of C(square_i, i + 1)`, squares rising: the colexicographic order, the same as in the files'
+index, here over all 32 squares.
 """
 
 import functools
@@ -30,7 +30,8 @@ def _steps() -> NDArray[np.int64]:
     return table
 
 
-# STEP[square, direction]: the neighbour, or -1. Directions 0 and 1 lead up the board, 3 - d is the opposite of d.
+# STEP[square, direction]: the neighbour, or -1. Directions 0 and 1 lead up the board, 3 - d is the opposite
+# of d.
 STEP = _steps()
 
 
@@ -50,10 +51,10 @@ class Subsets(NamedTuple):
     """Tables over all sets of 0..most squares. The set of size k and rank r stands at `start[k] + r`.
 
     `squares` uint32: the set. `reversed_rank` int32: the rank of the set on the turned board.
-    `less_one` int32 at `less_one_start[k] + r * k + i`: the rank, on the turned board, of the set without its i-th square.
-    `king_steps` int32, pairs for the kings of the set, sliding one at a time: a pair (square, rank of the set
-    after) for each square reached, direction by direction; (-1, _) closes a direction, (-2, _) the list. The list
-    of a set begins at `king_steps_start[start[k] + r]`.
+    `less_one` int32 at `less_one_start[k] + r * k + i`: the rank, on the turned board, of the set without its
+    i-th square. `king_steps` int32, pairs for the kings of the set, sliding one at a time: a pair (square,
+    rank of the set after) for each square reached, direction by direction; (-1, _) closes a direction, (-2,
+    _) the list. The list of a set begins at `king_steps_start[start[k] + r]`.
     """
 
     start: NDArray[np.int64]
@@ -91,11 +92,16 @@ def _fill(
 
 @kernel
 def _king_steps(
-    first: int, last: int, squares: NDArray[np.uint32], begin: NDArray[np.int64], out: NDArray[np.int32], write: bool
+    first: int,
+    last: int,
+    squares: NDArray[np.uint32],
+    begin: NDArray[np.int64],
+    out: NDArray[np.int32],
+    write: bool,
 ) -> int:
     at = 0
     for position in range(first, last):
-        kings = np.int64(squares[position])
+        kings = int(squares[position])
         if write:
             begin[position] = at
         left = kings

@@ -1,0 +1,246 @@
+"""The generator's part of the command line: `shashki generate`, `verify` and `stats`."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+
+from tablebase.cli import add_data_option
+from tablebase.format import Metric
+from tablebase.manifest import Manifest, Statistics
+from tablebase.material import Material
+
+# numba takes a second to import: the modules that need it are imported by the commands that do.
+
+
+def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the generator's commands."""
+    _add_generate(subparsers)
+    _add_verify(subparsers)
+    _add_stats(subparsers)
+
+
+def _pieces(text: str) -> int:
+    pieces = int(text) if text.isdecimal() else 0
+    if pieces < 2:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of pieces: 2 or more, both sides together")
+    return pieces
+
+
+def _jobs(text: str) -> int:
+    jobs = int(text) if text.isdecimal() else 0
+    if jobs < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of threads: 1 or more")
+    return jobs
+
+
+def _metrics(text: str) -> tuple[Metric, ...]:
+    names = [name.strip() for name in text.lower().split(",") if name.strip()]
+    unknown = [name for name in names if name not in list(Metric)]
+    if unknown or not names:
+        raise argparse.ArgumentTypeError(
+            f"{', '.join(unknown) or 'nothing'} is no metric: name one or more of {','.join(Metric)}"
+        )
+    return tuple(Metric(name) for name in names)
+
+
+def _sample(text: str) -> float:
+    try:
+        sample = float(text)
+    except ValueError:
+        sample = 0.0
+    if not 0 < sample <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no part of the positions: more than 0, at most 1")
+    return sample
+
+
+def _add_jobs_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--jobs", type=_jobs, metavar="J", help="threads to use (default: one a core)")
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = subparsers.add_parser(
+        "generate",
+        help="solve endgames and write their tables",
+        description="Solve every material with both sides present, up to a number of pieces, and write its "
+        "tables. What is there already is kept; a run that was stopped goes on where it was.",
+    )
+    parser.add_argument(
+        "--pieces",
+        type=_pieces,
+        default=5,
+        metavar="N",
+        help="the most pieces, both sides together (default: 5)",
+    )
+    add_data_option(parser)
+    _add_jobs_option(parser)
+    parser.add_argument(
+        "--metrics",
+        type=_metrics,
+        default=tuple(Metric),
+        metavar="LIST",
+        help="what to store, of wdl,dtc,dtw (default: all; wdl is always among them, the others need it)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print what would be done and what it takes")
+    parser.set_defaults(run=_generate)
+
+
+def _generate(args: argparse.Namespace) -> int:
+    from generator.progress import Bar
+    from generator.run import generate, readable
+
+    jobs = args.jobs or _cores()
+    if args.dry_run:
+        return _dry_run(args, jobs)
+    bar = Bar()
+    try:
+        summary = generate(args.data, args.pieces, args.metrics, jobs, progress=bar)
+    except KeyboardInterrupt:
+        bar.close()
+        print(
+            "\nshashki: stopped; what is finished is kept, run the same command to go on",
+            file=sys.stderr,
+            flush=True,
+        )
+        raise
+    except OSError as error:
+        bar.close()
+        print(
+            f"shashki: cannot write to {args.data}: {error.strerror or error}; what is finished is kept: "
+            "make room (or mend it), then run the same command to go on",
+            file=sys.stderr,
+        )
+        return 1
+    bar.close()
+    if summary.note:
+        print(f"note: {summary.note}")
+    sizes = ", ".join(f"{metric} {readable(size)}" for metric, size in summary.sizes.items() if size)
+    if not summary.plan.todo:
+        print(f"nothing to do: all materials of 2 to {args.pieces} pieces are in {args.data} ({sizes})")
+        return 0
+    rate = summary.plan.positions / summary.seconds
+    print(
+        f"solved {len(summary.plan.materials)} materials, {summary.plan.positions:,} positions, in "
+        f"{summary.seconds:.1f} s ({rate:,.0f} a second); tables in {args.data}: {sizes}"
+    )
+    return 0
+
+
+def _dry_run(args: argparse.Namespace, jobs: int) -> int:
+    from generator.errors import PlanError
+    from generator.plan import available_disk, available_memory, both
+    from generator.run import check_plan, make_plan, readable
+
+    work = make_plan(args.data, args.pieces, args.metrics, jobs)
+    for pair in work.todo:
+        names = " and ".join(str(material) for material in both(pair))
+        print(f"{names:<24}{sum(material.positions for material in both(pair)):>18,} positions")
+    print(f"materials  {len(work.materials):,} to solve, of 2 to {args.pieces} pieces")
+    print(f"positions  {work.positions:,}")
+    print(f"metrics    {','.join(work.metrics)}")
+    print(f"memory     about {readable(work.memory)}, of {readable(available_memory())} available")
+    print(
+        f"disk       about {readable(work.disk)}, of {readable(available_disk(args.data))} free in {args.data}"
+    )
+    try:
+        check_plan(args.data, work)
+    except PlanError as error:
+        print(f"shashki: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _add_verify(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = subparsers.add_parser(
+        "verify",
+        help="check the tables' files, and every value in them",
+        description="Check the files against the manifest, and derive every stored value, and the statistics, "
+        "once more from the values of its successors. Exit status 1 where something is wrong.",
+    )
+    add_data_option(parser)
+    _add_jobs_option(parser)
+    parser.add_argument(
+        "--sample", type=_sample, nargs="?", const=0.01, metavar="PART",
+        help="derive only a part of the values, chosen at random (default part: 0.01)",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, metavar="N", help="of the sample, to repeat it")
+    parser.set_defaults(run=_verify)
+
+
+def _verify(args: argparse.Namespace) -> int:
+    from generator.progress import StageBar
+    from generator.verify import verify
+
+    bar = StageBar()
+    try:
+        report = verify(args.data, args.sample, args.jobs or _cores(), bar, args.seed)
+    finally:
+        bar.close()
+    for note in report.notes:
+        print(f"note: {note}")
+    for problem in report.problems:
+        print(f"shashki: {problem}", file=sys.stderr)
+    sample = "" if report.sample is None else f" (a sample of {report.sample:.3g}, seed {report.seed})"
+    print(
+        f"{args.data}: {report.slices} materials, {report.positions:,} positions, {report.files} files; "
+        f"compared {report.compared:,} stored positions{sample} in {report.seconds:.1f} s: "
+        f"{'all is well' if report.ok else 'NOT in order'}"
+    )
+    return 0 if report.ok else 1
+
+
+def _add_stats(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = subparsers.add_parser(
+        "stats",
+        help="counts and longest wins of every material",
+        description="What was counted while solving: outcomes for the side to move under the 15-king-moves rule "
+        "(win + cursed win is what is won on the board), and the longest distances, in plies.",
+    )
+    add_data_option(parser)
+    parser.add_argument(
+        "--json", action="store_true", help="a JSON list, with the positions that are longest"
+    )
+    parser.set_defaults(run=_stats)
+
+
+def _stats(args: argparse.Namespace) -> int:
+    slices = Manifest.load(args.data).slices
+    found = [entry.statistics for _, entry in sorted(slices.items(), key=_order) if entry.statistics]
+    if args.json:
+        print(json.dumps([asdict(statistics) for statistics in found], indent=1))
+    else:
+        for line in _stats_table(found):
+            print(line)
+    return 0
+
+
+def _order(item: tuple[Material, object]) -> tuple[int, int, str]:
+    return item[0].pieces, item[0].men, str(item[0])
+
+
+def _stats_table(found: Iterable[Statistics]) -> Iterable[str]:
+    columns = (
+        "positions",
+        "win",
+        "cursed win",
+        "draw",
+        "blessed loss",
+        "loss",
+        "longest win",
+        "loss",
+        "DTC win",
+    )
+    yield f"{'material':<10}" + "".join(f"{column:>13}" for column in columns)
+    for s in found:
+        counts = (s.positions, s.win, s.cursed_win, s.draw, s.blessed_loss, s.loss)
+        longest = (s.longest_win_plies, s.longest_loss_plies, s.longest_dtc_win_plies)
+        cells = [f"{count:,}" for count in counts] + [
+            "-" if plies is None else str(plies) for plies in longest
+        ]
+        yield f"{s.material:<10}" + "".join(f"{cell:>13}" for cell in cells)

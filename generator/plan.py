@@ -1,0 +1,147 @@
+"""What to solve, in which order, and what it takes."""
+
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+
+from generator import afters
+from generator.slices import Workshop
+from tablebase.format import Metric
+from tablebase.material import Material, materials
+
+# A slice in work: DTW, DTC, whether stored, a byte each; and once more while its files are being written.
+_RESULT_BYTES = 2 * 3 + 2
+# Disk, bits a position, rounded up from what 2-5 pieces take (docs/performance.md); more pieces have taken
+# less.
+_DISK_BITS = {Metric.WDL: 0.25, Metric.DTC: 0.45, Metric.DTW: 1.2}
+_PROGRAM_BYTES = 300 << 20
+
+
+def pairs(pieces: int) -> list[Material]:
+    """One of each pair of mirrored materials with 2 to `pieces` pieces, each after all that it leads to."""
+    found = [m for n in range(2, pieces + 1) for m in materials(n)]
+    # A capture leaves fewer pieces, a promotion fewer men.
+    found.sort(key=lambda m: (m.pieces, m.men, -m.own_kings - m.own_men, -m.own_kings))
+    return [
+        m
+        for m in found
+        if (m.own_kings + m.own_men, m.own_kings) >= (m.other_kings + m.other_men, m.other_kings)
+    ]
+
+
+def canonical(material: Material) -> Material:
+    """The one of a material and its mirror that `pairs` names."""
+    one = (material.own_kings + material.own_men, material.own_kings)
+    other = (material.other_kings + material.other_men, material.other_kings)
+    return material if one >= other else material.mirror
+
+
+def leads_to(pair: Material) -> set[Material]:
+    """The pairs that one move leads to from a material or its mirror, other than itself."""
+    found = set()
+    for mover in (pair, pair.mirror):
+        crowned = [0, 1] if mover.own_men else [0]
+        left = product(crowned, range(mover.other_kings + 1), range(mover.other_men + 1))
+        for crown, other_kings, other_men in left:
+            if other_kings + other_men:
+                after = Material(mover.own_kings + crown, mover.own_men - crown, other_kings, other_men)
+                found.add(canonical(after))
+    return found - {pair}
+
+
+def depends_on(wanted: Iterable[Material]) -> set[Material]:
+    """All pairs that these lead to in any number of moves, other than themselves."""
+    wanted = set(wanted)
+    found: set[Material] = set()
+    left = list(wanted)
+    while left:
+        new = leads_to(left.pop()) - found
+        found |= new
+        left.extend(new)
+    return found - wanted
+
+
+def both(pair: Material) -> list[Material]:
+    """A material and its mirror, once where they are the same."""
+    return [pair] if pair == pair.mirror else [pair, pair.mirror]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The solving of `todo`, with `known` (solved before) read back from their files.
+
+    Attributes:
+        pieces: the most pieces.
+        metrics: what is to be written.
+        jobs: threads.
+        todo: pairs to solve, in order.
+        known: pairs that those lead to and that are solved already, in order.
+    """
+
+    pieces: int
+    metrics: tuple[Metric, ...]
+    jobs: int
+    todo: Sequence[Material]
+    known: Sequence[Material] = ()
+
+    @cached_property
+    def materials(self) -> list[Material]:
+        """Every material to solve."""
+        return [material for pair in self.todo for material in both(pair)]
+
+    @cached_property
+    def positions(self) -> int:
+        """How many positions there are to solve."""
+        return sum(material.positions for material in self.materials)
+
+    @cached_property
+    def memory(self) -> int:
+        """Bytes of memory it takes, about."""
+        pairs_in_memory = [*self.known, *self.todo]
+        tables = sum(afters.size_in_bytes(m) for pair in pairs_in_memory for m in both(pair))
+        results = max((sum(m.positions for m in both(pair)) for pair in pairs_in_memory), default=0)
+        rooms = max((Workshop.size_in_bytes(pair) for pair in pairs_in_memory), default=0)
+        return _PROGRAM_BYTES + tables + results * _RESULT_BYTES + rooms * self.jobs
+
+    @cached_property
+    def disk(self) -> int:
+        """Bytes of disk it takes, about."""
+        return int(self.positions * sum(_DISK_BITS[metric] for metric in self.metrics) / 8) + 4096 * len(
+            self.materials
+        ) * len(self.metrics)
+
+
+def plan(pieces: int, metrics: Sequence[Metric], jobs: int, solved: set[Material]) -> Plan:
+    """The plan for all materials of 2 to `pieces` pieces, where the pairs `solved` are there already."""
+    every = pairs(pieces)
+    todo = [pair for pair in every if pair not in solved]
+    needed = depends_on(todo)
+    return Plan(
+        pieces, tuple(metrics), jobs, todo, [pair for pair in every if pair in solved and pair in needed]
+    )
+
+
+def available_memory() -> int:
+    """Bytes of memory that can be had: the system's, or less where a control group sets a limit."""
+    found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        found += [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")]
+        group = Path("/sys/fs/cgroup")
+        limit = (group / "memory.max").read_text(encoding="ascii").strip()
+        if limit != "max":
+            found.append(int(limit) - int((group / "memory.current").read_text(encoding="ascii")))
+    except (OSError, ValueError, IndexError):
+        pass  # no Linux, or no control groups: what was found before stands
+    return min(found)
+
+
+def available_disk(directory: Path) -> int:
+    """Bytes of disk free where `directory` is, or is to be."""
+    while not directory.exists():
+        directory = directory.parent
+    return shutil.disk_usage(directory).free

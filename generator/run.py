@@ -1,0 +1,293 @@
+"""A whole run: solve what is missing, write it, keep the manifest true at every moment."""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator import afters
+from generator.blocks import Results
+from generator.encode import read_stored, statistics, stored_values
+from generator.errors import PlanError
+from generator.lock import locked
+from generator.plan import Plan, available_disk, available_memory, both, pairs, plan
+from generator.slices import Crew, Pair, empty_results
+from tablebase.atomicfile import TEMPORARY_SUFFIX
+from tablebase.drawrules import KING_MOVES_ONLY, Ruleset
+from tablebase.errors import ManifestError, MaterialError, WrongVersionError
+from tablebase.format import Metric, table_name, write_table
+from tablebase.manifest import FILE_NAME as MANIFEST
+from tablebase.manifest import Manifest, SliceRecord
+from tablebase.material import Material
+from tablebase.table import Table
+
+ALL_METRICS = tuple(Metric)
+
+
+class Progress(Protocol):
+    """Who is told how far a run has come. Called from several threads."""
+
+    def begin(self, plan: Plan) -> None:
+        """The run begins."""
+
+    def material(self, pair: Material, restoring: bool) -> None:
+        """The next pair of materials is begun (or, `restoring`, read back)."""
+
+    def solved(self, positions: int) -> None:
+        """So many more positions are solved."""
+
+    def written(self, pair: Material) -> None:
+        """A pair's files and their manifest entry are on disk."""
+
+
+class Silent:
+    """Tells nobody."""
+
+    def begin(self, plan: Plan) -> None:
+        """Nothing."""
+
+    def material(self, pair: Material, restoring: bool) -> None:
+        """Nothing."""
+
+    def solved(self, positions: int) -> None:
+        """Nothing."""
+
+    def written(self, pair: Material) -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run has done: its plan, seconds it took, bytes of all tables of the directory, by metric."""
+
+    plan: Plan
+    seconds: float
+    sizes: dict[Metric, int]
+    note: str | None
+
+
+def generator_version() -> str:
+    """The version written into tables."""
+    return version("shashki-tablebase")
+
+
+def _open_manifest(directory: Path, ruleset: Ruleset) -> tuple[Manifest, str | None]:
+    """The manifest to go on with, and a note where an old one cannot be used."""
+    empty = Manifest(generator_version(), ruleset)
+    if not (directory / MANIFEST).exists():
+        return empty, None
+    try:
+        manifest = Manifest.load(directory)
+    except WrongVersionError:
+        return empty, "the tables there are of another format or other rules: all are made again"
+    except ManifestError as error:
+        return empty, f"all tables are made again: {error}"
+    if manifest.ruleset != ruleset:
+        return empty, f"the tables there are for the rules {manifest.ruleset.name}: all are made again"
+    manifest.generator_version = generator_version()
+    return manifest, None
+
+
+def _remove_tables(directory: Path) -> None:
+    for metric in Metric:
+        for material in (m for path in directory.glob(f"*.{metric}") if (m := _material(path.stem))):
+            (directory / table_name(material, metric)).unlink()
+    (directory / MANIFEST).unlink(missing_ok=True)
+
+
+def _material(text: str) -> Material | None:
+    with suppress(MaterialError):
+        return Material.parse(text)
+    return None
+
+
+def _is_whole(directory: Path, manifest: Manifest, material: Material, metrics: Sequence[Metric]) -> bool:
+    entry = manifest.slices.get(material)
+    if entry is None or entry.statistics is None:
+        return False
+    for metric in metrics:
+        record = entry.files.get(metric)
+        path = directory / table_name(material, metric)
+        if record is None or not path.is_file() or path.stat().st_size != record.size:
+            return False
+    return True
+
+
+def make_plan(
+    directory: Path, pieces: int, metrics: Sequence[Metric], jobs: int, ruleset: Ruleset = KING_MOVES_ONLY
+) -> Plan:
+    """What a run in `directory` would do now. Nothing is written.
+
+    Distances are read together with the outcomes, so WDL is always among the metrics.
+    """
+    return _make_plan(directory, _open_manifest(directory, ruleset)[0], pieces, metrics, jobs)
+
+
+def _make_plan(
+    directory: Path, manifest: Manifest, pieces: int, metrics: Sequence[Metric], jobs: int
+) -> Plan:
+    wanted = [metric for metric in Metric if metric in metrics or metric is Metric.WDL]
+    solved = {
+        pair for pair in pairs(pieces) if all(_is_whole(directory, manifest, m, wanted) for m in both(pair))
+    }
+    return plan(pieces, wanted, jobs, solved)
+
+
+def check_plan(directory: Path, work: Plan, memory: int | None = None) -> None:
+    """Refuse a plan that does not fit.
+
+    Args:
+        directory: where the tables go.
+        work: the plan.
+        memory: bytes it may take; what the machine has available if None.
+
+    Raises:
+        PlanError: more memory or disk than there is; the message says what would fit.
+    """
+    memory = available_memory() if memory is None else memory
+    disk = available_disk(directory)
+    if work.memory <= memory and work.disk <= disk:
+        return
+    fitting = [
+        smaller.pieces
+        for n in range(work.pieces - 1, 1, -1)
+        if (smaller := plan(n, work.metrics, work.jobs, set())).memory <= memory and smaller.disk <= disk
+    ]
+    lacks = [
+        f"{readable(need)} of {what} (available: {readable(there)})"
+        for what, need, there in (("memory", work.memory, memory), ("disk", work.disk, disk))
+        if need > there
+    ]
+    would = f"`--pieces {fitting[0]}` would fit" if fitting else "not even 2 pieces would fit"
+    raise PlanError(f"{work.pieces} pieces need about {' and '.join(lacks)}; {would}")
+
+
+def readable(size: float) -> str:
+    """A size for people."""
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:,.3g} TB"
+
+
+def generate(
+    directory: Path,
+    pieces: int,
+    metrics: Sequence[Metric] = ALL_METRICS,
+    jobs: int = 1,
+    ruleset: Ruleset = KING_MOVES_ONLY,
+    progress: Progress | None = None,
+    memory: int | None = None,
+) -> Summary:
+    """Solve every material of 2 to `pieces` pieces that `directory` does not hold yet, and write its tables.
+
+    Stopped at any moment (by an exception, a signal, a full disk) it leaves the directory whole, without the
+    materials in hand; run again, it goes on from there.
+
+    Raises:
+        PlanError: it does not fit the machine.
+        BusyError: another run writes to the directory.
+        DistanceOverflowError: a distance does not fit the solver.
+        OSError: the directory cannot be written to.
+        KeyboardInterrupt: as usual; the pair being written is finished first.
+    """
+    progress = progress or Silent()
+    started = time.perf_counter()
+    directory.mkdir(parents=True, exist_ok=True)
+    with locked(directory):
+        for stray in directory.glob(f"*{TEMPORARY_SUFFIX}"):
+            stray.unlink()
+        manifest, note = _open_manifest(directory, ruleset)
+        work = _make_plan(directory, manifest, pieces, metrics, jobs)
+        check_plan(directory, work, memory)
+        if note is not None:
+            _remove_tables(directory)
+        progress.begin(work)
+        if work.todo:
+            _Run(directory, manifest, work, ruleset, progress).run()
+    sizes = {
+        metric: sum(entry.files[metric].size for entry in manifest.slices.values() if metric in entry.files)
+        for metric in Metric
+    }
+    return Summary(work, time.perf_counter() - started, sizes, note)
+
+
+class _Run:
+    def __init__(
+        self, directory: Path, manifest: Manifest, work: Plan, ruleset: Ruleset, progress: Progress
+    ) -> None:
+        self._directory = directory
+        self._manifest = manifest
+        self._work = work
+        self._ruleset = ruleset
+        self._progress = progress
+
+    def run(self) -> None:
+        work = self._work
+        in_memory = [material for pair in (*work.known, *work.todo) for material in both(pair)]
+        tables = afters.allocate(in_memory, work.pieces)
+        with ThreadPoolExecutor(work.jobs) as threads, ThreadPoolExecutor(1) as writer:
+            crew = Crew(tables, self._ruleset.king_moves_plies, threads, work.jobs, self._progress.solved)
+            written: Future[None] | None = None
+            try:
+                for pair in work.known:
+                    self._progress.material(pair, True)
+                    self._restore(crew, pair, threads)
+                for pair in work.todo:
+                    self._progress.material(pair, False)
+                    solved = crew.solve(pair)
+                    if written is not None:
+                        written.result()
+                    # A pair is written while the next one is solved.
+                    written = writer.submit(self._write, pair, solved, threads)
+                if written is not None:
+                    written.result()
+            finally:
+                crew.stop()
+                if written is not None:
+                    with suppress(Exception):
+                        written.result()
+
+    def _restore(self, crew: Crew, pair: Material, threads: Executor) -> None:
+        if not all(set(self._manifest.slices[m].files) == set(Metric) for m in both(pair)):
+            crew.solve(pair)  # the files do not hold all that the solver needs to know
+            return
+        own = self._read(pair, threads)
+        crew.restore(pair, (own, own if pair == pair.mirror else self._read(pair.mirror, threads)))
+
+    def _read(self, material: Material, threads: Executor) -> Results:
+        def values(metric: Metric) -> NDArray[np.int16]:
+            with Table(self._directory / table_name(material, metric)) as table:
+                return table.read_all(threads.map)
+
+        results = empty_results(material)
+        read_stored(values(Metric.WDL), values(Metric.DTC), values(Metric.DTW), results)
+        return results
+
+    def _write(self, pair: Material, solved: Pair, threads: Executor) -> None:
+        entries = {}
+        for material, results in zip(both(pair), solved, strict=False):
+            before = self._manifest.slices.get(material)
+            entry = SliceRecord(dict(before.files) if before else {}, statistics(material, results))
+            for metric in self._work.metrics:
+                entry.files[metric] = write_table(
+                    self._directory / table_name(material, metric),
+                    material,
+                    metric,
+                    self._ruleset,
+                    stored_values(results, metric),
+                    generator_version=generator_version(),
+                    run=threads.map,
+                )
+            entries[material] = entry
+        self._manifest.slices.update(entries)
+        self._manifest.save(self._directory)
+        self._progress.written(pair)
