@@ -2,6 +2,7 @@
 
 import sys
 from threading import Lock
+from typing import NoReturn
 
 from tqdm import tqdm
 
@@ -14,7 +15,7 @@ class Bar:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._bar: tqdm[None] | None = None
+        self._bar: tqdm[NoReturn] | None = None
         self._restoring = False
         self._pairs = 0
         self._written = 0
@@ -58,7 +59,7 @@ class StageBar:
     """Shows the stages of `verify`, one bar after another."""
 
     def __init__(self) -> None:
-        self._bar: tqdm[None] | None = None
+        self._bar: tqdm[NoReturn] | None = None
         self._stage = ""
 
     def __call__(self, stage: str, done: int, total: int) -> None:
