@@ -23,7 +23,9 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
     line = subparsers.add_parser(
         "line",
         help="best play of both sides from a position on",
-        description="Best play of both sides, to the end of the game or as far as it goes, and why it stops.",
+        description="Best play of both sides, to the end of the game or as far as it goes, and why it stops. "
+        "Both sides count to the next capture or man's move (DTC) before they count to the end of the game "
+        "(DTW), so that a line may be longer or shorter than the DTW.",
         epilog="exit status: 0; 1 where a missing table stops the line; 2 for a bad FEN or option",
         allow_abbrev=False,
     )

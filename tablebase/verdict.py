@@ -8,13 +8,13 @@ from tablebase.report import in_moves
 def verdict(position: Position, probe: Probe) -> str:
     """The value of a position as a sentence, like `White wins in 13 moves.`
 
-    `probe` is the value of the position for its side to move. Moves are those of its DTW: plies halved, rounded
-    up.
+    `probe` is the value of the position for its side to move. The moves are its DTW halved and rounded up.
     """
     mover, opponent = position.turn.capitalize(), position.turn.other.capitalize()
     match probe.outcome:
         case Outcome.LOSS if probe == LOST:
-            return f"{mover} has no move and has lost."
+            what = "move" if position.own_men | position.own_kings else "pieces"
+            return f"{mover} has no {what} and has lost."
         case Outcome.WIN:
             return f"{mover} wins{_within(probe)}."
         case Outcome.LOSS:

@@ -1,0 +1,80 @@
+"""The HTTP application: questions in the address, answers in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from flask import Flask, Response, current_app, jsonify, request
+
+from server.problems import BadParameterError, register_problems
+from tablebase.board import Position
+from tablebase.cache import DEFAULT_BYTES
+from tablebase.datadir import data_directory
+from tablebase.drawcases import draw_cases
+from tablebase.report import draw_case_report, position_report
+from tablebase.tablebase import Tablebase, open_tablebase
+
+DATA_DIRECTORY = "DATA_DIRECTORY"
+"""Setting: the directory of the tables; by default the one that the command line would use."""
+CACHE_BYTES = "CACHE_BYTES"
+"""Setting: how much memory decoded frames may take, in bytes."""
+
+_EXTENSION = "shashki-tablebase"
+
+
+def create_app(config: Mapping[str, Any] | None = None) -> Flask:
+    """The application, its tables open; every thread may serve with it.
+
+    Args:
+        config: settings: `DATA_DIRECTORY`, `CACHE_BYTES`, and those of Flask.
+
+    Raises:
+        DataDirectoryError: there is no such directory.
+        WrongVersionError: its tables have another format or were made under other rules.
+    """
+    app = Flask("server", static_folder=None)
+    app.config.from_mapping({DATA_DIRECTORY: None, CACHE_BYTES: DEFAULT_BYTES})
+    app.config.from_mapping(config or {})
+    app.json.sort_keys = False  # type: ignore[attr-defined]  # the order of the keys is part of the answer
+    app.extensions[_EXTENSION] = open_tablebase(
+        data_directory(app.config[DATA_DIRECTORY]), cache_bytes=app.config[CACHE_BYTES]
+    )
+    app.add_url_rule("/", view_func=index)
+    app.add_url_rule("/v1/position", view_func=position)
+    app.add_url_rule("/v1/draw-cases", view_func=position_draw_cases)
+    register_problems(app)
+    return app
+
+
+def tablebase_of(app: Flask) -> Tablebase:
+    """The tables that an application answers from; close them when it is not needed any more."""
+    tablebase = app.extensions[_EXTENSION]
+    assert isinstance(tablebase, Tablebase)
+    return tablebase
+
+
+def index() -> Response:
+    """`GET /`: the page."""
+    return Response(files("server").joinpath("page.html").read_bytes(), mimetype="text/html")
+
+
+def position() -> Response:
+    """`GET /v1/position?fen=`: what a position is worth, and its moves, best first."""
+    return jsonify(position_report(tablebase_of(current_app), _position_asked()))
+
+
+def position_draw_cases() -> Response:
+    """`GET /v1/draw-cases?fen=`: what the three-kings and main-road rules say about a position."""
+    asked = _position_asked()
+    cases = draw_cases(tablebase_of(current_app), asked)
+    return jsonify({"fen": asked.to_fen(), "cases": [draw_case_report(case) for case in cases]})
+
+
+def _position_asked() -> Position:
+    """The position of the parameter `fen`; `numbering` says what numeric squares mean in it."""
+    fen = request.args.get("fen")
+    if fen is None:
+        raise BadParameterError(f"the parameter fen is missing; ask like {request.path}?fen=W:WKa1,c3:BKh8")
+    return Position.from_fen(fen, request.args.get("numbering"))
