@@ -231,11 +231,14 @@ def _prospect(
     if outcome is Outcome.DRAW:
         held = "" if rule is DrawRule.THREE_KINGS else ", if that king still keeps the road then"
         return (
-            f"but cannot win on the board: the game is a draw, at the latest after {stronger}'s "
-            f"move {limit} by the rule{held}"
+            f"but cannot win on the board: the game is a draw, by the rule at the latest "
+            f"after {stronger.capitalize()}'s move {limit}{held}"
         )
     if needed is None:
-        return f"and wins on the board; the rule allows {limit} moves, but a missing table hides if they are enough"
+        return (
+            f"and wins on the board; the rule allows {limit} moves, "
+            "but a missing table hides whether they are enough"
+        )
     enough = needed <= limit
     if rule is DrawRule.THREE_KINGS:
         if enough:
