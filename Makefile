@@ -1,0 +1,61 @@
+# The targets of a checkout; `make` lists them. `make serve PIECES=5 PORT=9000` sets what is set here.
+PYTHON = python3
+VENV = .venv
+PIECES = 4
+DATA = data
+HOST = 127.0.0.1
+PORT = 8000
+
+BIN = $(VENV)/bin
+INSTALLED = $(VENV)/.installed
+UNFINISHED = $(DATA)/.unfinished
+# What `check-all` makes is made anew each time, and goes with `make clean`.
+WHOLE = build/whole
+
+.DEFAULT_GOAL := help
+.PHONY: help env serve test lint check-all format clean distclean
+
+help: ## what there is to make
+	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+
+env: $(INSTALLED) ## the environment alone, in .venv: `. .venv/bin/activate`, then `shashki`
+
+$(INSTALLED): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]'
+	@touch $@
+
+# A run of the generator that was stopped leaves a part of the tables: the mark lets the next one finish them, while
+# tables that were made in another way are served as they are.
+serve: $(INSTALLED) ## serve the tables on 127.0.0.1:8000; makes those of up to 4 pieces first, if there are none
+	@if [ ! -e $(DATA)/manifest.json ] || [ -e $(UNFINISHED) ]; then \
+	  mkdir -p $(DATA) && touch $(UNFINISHED) && \
+	  echo "Making the tables of up to $(PIECES) pieces in $(DATA); compiling comes first, once, and takes a minute." && \
+	  $(BIN)/shashki generate --pieces $(PIECES) --data $(DATA) && rm $(UNFINISHED); \
+	fi
+	$(BIN)/shashki serve --data $(DATA) --host $(HOST) --port $(PORT)
+
+lint: $(INSTALLED) ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint ## what CI runs: style, types, and the tests that are quick enough for every day
+	$(BIN)/pytest
+
+check-all: lint ## everything, whole: all tests, then 2-5 pieces made, and every value of theirs verified
+	$(BIN)/pytest -m 'whole or not whole'
+	rm -rf $(WHOLE)
+	$(BIN)/shashki generate --pieces 5 --data $(WHOLE)
+	$(BIN)/shashki verify --data $(WHOLE)
+
+format: $(INSTALLED) ## bring the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove what tests and builds leave; tables and environment stay
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+distclean: clean ## remove the environment too; tables stay
+	rm -rf $(VENV)
