@@ -227,7 +227,7 @@ def _prospect(
     if not legal_moves(position):
         return "and has won the game" if outcome is Outcome.WIN else "but has lost the game"
     if outcome is Outcome.LOSS:
-        return "but loses on the board, before the rule's count matters"
+        return "but loses on the board"
     if outcome is Outcome.DRAW:
         held = "" if rule is DrawRule.THREE_KINGS else ", if that king still keeps the road then"
         return (
