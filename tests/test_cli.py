@@ -1,0 +1,444 @@
+"""The command line, as its user meets it: output, messages and exit statuses."""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from tablebase import KING_MOVES_ONLY, Outcome, Position, Probe, Tablebase, cli, open_tablebase
+from tablebase.cli import add_data_option, main
+from tablebase.report import in_moves, position_report
+from tablebase.textview import position_text
+from tablebase.verdict import verdict
+
+SHASHKI = [sys.executable, "-c", "import sys; from tablebase.cli import main; sys.exit(main())"]
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tables4: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command in this process, on the tables of up to 4 pieces; gives status, stdout and stderr."""
+    monkeypatch.setenv("SHASHKI_DATA", str(tables4))
+
+    def run(*argv: str) -> tuple[int, str, str]:
+        try:
+            status = main(argv)
+        except SystemExit as end:
+            status = int(end.code or 0)
+        return status, *capsys.readouterr()
+
+    return run
+
+
+# The frame
+
+
+def test_version(run: Run) -> None:
+    assert run("--version") == (0, f"shashki {version('shashki-tablebase')}\n", "")
+
+
+def test_help_lists_every_command_and_the_exit_statuses(run: Run) -> None:
+    status, out, _ = run("--help")
+    assert status == 0
+    for command in ("probe", "line", "generate", "verify", "stats", "serve"):
+        assert re.search(rf"^    {command} +\w", out, re.MULTILINE), command
+    assert "exit status: 0" in out
+    assert "130" in out
+
+
+@pytest.mark.parametrize("command", ["probe", "line", "serve"])
+def test_each_command_documents_its_exit_statuses(run: Run, command: str) -> None:
+    status, out, _ = run(command, "--help")
+    assert status == 0
+    assert "exit status: 0" in out
+    assert "--data DIR" in out
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        ([], "COMMAND"),
+        (["prove"], "invalid choice: 'prove'"),
+        (["probe"], "FEN"),
+        (["probe", "W:WKa1:BKh8", "--jsn"], "--jsn"),
+        (["probe", "W:WKa1:BKh8", "--js"], "--js"),  # no guessing from a part of a name
+        (["probe", "W:WKa1:BKh8", "--numbering", "h8"], "invalid choice: 'h8'"),
+        (["line", "W:WKa1:BKh8", "--limit", "-1"], "'-1' is no number of plies"),
+        (["line", "W:WKa1:BKh8", "--limit", "many"], "'many' is no number of plies"),
+        (["serve", "--port", "65536"], "'65536' is no port"),
+        (["probe", "W:WKa1"], "FEN 'W:WKa1' has no field for black"),
+        (["probe", "W:WKa2:BKh8"], "'a2' is a light square"),
+        (["line", "W:Wa1,h8:BKe5"], "white man on h8"),
+        (["probe", "W:WK1:BK32"], "name the numbering"),
+    ],
+)
+def test_bad_use_is_status_2_and_says_what_is_wrong(run: Run, argv: list[str], says: str) -> None:
+    status, out, err = run(*argv)
+    assert (status, out) == (2, "")
+    assert says in err
+    assert "Traceback" not in err
+
+
+def test_a_data_directory_that_is_not_there(run: Run, tmp_path: Path) -> None:
+    for command in (["probe", "W:WKa1:BKh8"], ["line", "W:WKa1:BKh8"], ["serve"]):
+        status, out, err = run(*command, "--data", str(tmp_path / "nowhere"))
+        assert (status, out) == (2, "")
+        assert err.startswith(f"shashki: {tmp_path / 'nowhere'} is no directory")
+        assert "shashki generate" in err
+
+
+@dataclass
+class Package:
+    """An entry point of the group of commands."""
+
+    run: Callable[[argparse.Namespace], int]
+    error: ImportError | None = None
+    name = "extra"
+    value = "extra.commands:add_commands"
+
+    def load(self) -> Callable[..., None]:
+        if self.error is not None:
+            raise self.error
+        return self.add_commands
+
+    def add_commands(self, subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+        parser = subparsers.add_parser("work")
+        add_data_option(parser)
+        parser.set_defaults(run=self.run)
+
+
+def failing_with(error: BaseException) -> Callable[[argparse.Namespace], int]:
+    def run(args: argparse.Namespace) -> int:
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "says"),
+    [
+        (KeyboardInterrupt(), 130, ""),
+        (PermissionError(13, "Permission denied", "/tables"), 1, "shashki: /tables: Permission denied\n"),
+        (OSError(28, "No space left on device"), 1, "shashki: No space left on device\n"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_a_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch, error: BaseException, status: int, says: str
+) -> None:
+    monkeypatch.setattr(cli, "entry_points", lambda group: [Package(failing_with(error))])
+    assert run("work") == (status, "", says)
+
+
+def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    for error in (ZeroDivisionError(), ModuleNotFoundError(name="tablebase.nothing")):
+        monkeypatch.setattr(cli, "entry_points", lambda group, error=error: [Package(failing_with(error))])
+        with pytest.raises(type(error)):
+            main(["work"])
+
+
+def test_a_package_that_cannot_be_loaded_does_not_break_the_others(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = Package(lambda args: 0, ImportError("no frobs here"))
+    monkeypatch.setattr(cli, "entry_points", lambda group: [broken, Package(lambda args: 1)])
+    assert run("work")[0] == 1
+    status, _, err = run("mend")
+    assert status == 2
+    assert "(the commands of extra.commands:add_commands are not available: no frobs here)" in err
+
+
+def test_the_data_directory(run: Run, monkeypatch: pytest.MonkeyPatch, tables4: Path) -> None:
+    found: list[Path] = []
+
+    def work(args: argparse.Namespace) -> int:
+        found.append(args.data)
+        return 0
+
+    monkeypatch.setattr(cli, "entry_points", lambda group: [Package(work)])
+    run("work", "--data", "some/where")
+    run("work")
+    assert found == [Path("some/where"), tables4]
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["probe", "W:WKa1:BKh8"], ["serve", "--help"]])
+def test_commands_do_not_wait_for_what_they_do_not_need(tables4: Path, argv: list[str]) -> None:
+    done = python(
+        "import os, sys\n"
+        f"os.environ['SHASHKI_DATA'] = {str(tables4)!r}\n"
+        "from tablebase.cli import main\n"
+        "try:\n"
+        f"    main({argv!r})\n"
+        "except SystemExit:\n"
+        "    pass\n"
+        "sys.exit(', '.join({'numba', 'flask', 'tqdm'} & set(sys.modules)))\n"
+    )
+    assert done.stderr == "\n"
+    assert done.stdout
+
+
+def test_a_package_that_is_not_installed_is_named_with_the_extra_that_brings_it(tables4: Path) -> None:
+    done = python(
+        "import sys\n"
+        "sys.modules['flask'] = None\n"
+        "from tablebase.cli import main\n"
+        f"assert main(['probe', 'W:WKa1:BKh8', '--data', {str(tables4)!r}]) == 0\n"
+        f"sys.exit(main(['serve', '--data', {str(tables4)!r}]))\n"
+    )
+    assert done.returncode == 2
+    assert done.stderr == (
+        "shashki: `serve` needs the package flask, which is not installed; "
+        "pip install 'shashki-tablebase[serve]'\n"
+    )
+
+
+def test_a_reader_that_stops_reading_is_no_trouble(tables4: Path) -> None:
+    with subprocess.Popen(
+        [*SHASHKI, "probe", "W:WKa1,Kc1:BKh8,Kb8", "--data", str(tables4)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141
+
+
+# probe
+
+
+def test_probe_shows_board_verdict_distances_and_moves(run: Run) -> None:
+    status, out, err = run("probe", "W:WKa1,Ke1,c3:BKb8")
+    assert (status, err) == (0, "")
+    board, sentence, facts, table, legend = out.rstrip("\n").split("\n\n")
+    assert board == str(Position.from_fen("W:WKa1,Ke1,c3:BKb8"))
+    assert sentence == "White wins in 16 moves."
+    assert facts.splitlines() == [
+        "fen       W:WKa1,Ke1,c3:BKb8",
+        "material  KKMvK (side to move first), 4 pieces",
+        "outcome   win, for white",
+        "DTC       1 ply = 1 move to the next capture, man's move or end of the game",
+        "DTW       31 plies = 16 moves to the end of the game, without draw rules",
+    ]
+    assert table.splitlines() == [
+        "move   outcome    DTC      DTW  position after it",
+        "c3-b4  win      1 (1)  31 (16)  B:WKa1,Ke1,b4:BKb8",
+        "c3-d4  win      1 (1)  33 (17)  B:WKa1,Ke1,d4:BKb8",
+        "e1-d2  win      3 (2)  35 (18)  B:WKa1,Kd2,c3:BKb8",
+        "e1-h4  win      3 (2)  35 (18)  B:WKa1,Kh4,c3:BKb8",
+        "e1-f2  win      4 (2)  33 (17)  B:WKa1,Kf2,c3:BKb8",
+        "a1-b2  win      4 (2)  35 (18)  B:WKe1,Kb2,c3:BKb8",
+        "e1-g3  draw         -        -  B:WKa1,Kg3,c3:BKb8",
+    ]
+    assert "plies" in legend
+
+
+def test_probe_json_is_the_report(run: Run, tables4: Path) -> None:
+    status, out, _ = run("probe", "W:WKa1,Ke1,c3:BKb8", "--json")
+    assert status == 0
+    with open_tablebase(tables4) as tablebase:
+        assert json.loads(out) == position_report(tablebase, Position.from_fen("W:WKa1,Ke1,c3:BKb8"))
+
+
+@pytest.mark.parametrize(
+    ("numbering", "fen"),
+    [("a1", "W:WK1,30:BK4"), ("b8", "W:WK29,2:BK32"), ("g1", "W:WK4,31:BK1")],
+)
+def test_numeric_squares_are_read_in_the_numbering_that_is_named(run: Run, numbering: str, fen: str) -> None:
+    status, _, err = run("probe", fen, "--numbering", numbering)
+    assert status == 2
+    assert "white man on d8" in err
+    status, out, _ = run("probe", fen.replace(",", ",K"), "--numbering", numbering, "--json")
+    assert status == 0
+    assert json.loads(out)["fen"] == "W:WKa1,Kd8:BKg1"
+
+
+def test_without_a_table_probe_tells_what_is_known_and_which_table_is_missing(run: Run) -> None:
+    # Giving the man leads to four pieces, whose tables are there.
+    status, out, err = run("probe", "W:WKa1,e1,c3:BKh8,Kb8")
+    assert status == 1
+    assert "Not known" in out
+    assert re.search(r"^c3-d4 +draw ", out, re.MULTILINE)
+    assert re.search(r"^a1-b2 +unknown +- +- ", out, re.MULTILINE)
+    assert err.startswith("shashki: ")
+    assert "KMMvKK.wdl" in err
+    assert "shashki generate --pieces 5" in err
+    status, out, err = run("probe", "W:WKa1,e1,c3:BKh8,Kb8", "--json")
+    report = json.loads(out)
+    assert (status, report["outcome"], report["wdl"], report["dtw"]) == (1, "unknown", None, None)
+    assert "KMMvKK.wdl" in err
+
+
+def test_a_damaged_table_is_named(run: Run, tables4: Path, tmp_path: Path) -> None:
+    for file in tables4.iterdir():
+        data = bytearray(file.read_bytes())
+        data[-1] ^= 1
+        (tmp_path / file.name).write_bytes(data)
+    status, out, err = run("probe", "W:WKa1,Kc1:BKb8", "--data", str(tmp_path))
+    assert (status, out) == (1, "")
+    assert err.startswith(f"shashki: {tmp_path}")
+    assert "damaged" in err
+
+
+def test_a_game_that_is_over(run: Run) -> None:
+    status, out, _ = run("probe", "B:WKa1:B")
+    assert status == 0
+    assert "Black has no pieces and has lost." in out
+    assert "position after it" not in out
+
+
+def test_a_narrow_terminal_has_no_place_for_positions(tables4: Path) -> None:
+    position = Position.from_fen("W:WKa1,Ke1,c3:BKb8")
+    with open_tablebase(tables4) as tablebase:
+        report, probe = position_report(tablebase, position), tablebase.probe(position)
+        for width in (40, 50, 51, 80):
+            text = position_text(position, probe, report, width)
+            assert max(map(len, text.splitlines())) <= width
+            # Move 5, outcome 7, DTC 5, DTW 7, position 18, and two blanks between.
+            assert ("B:WKa1,Ke1,b4:BKb8" in text) == (width >= 50)
+
+
+@pytest.mark.parametrize(
+    ("fen", "probe", "sentence"),
+    [
+        ("W:WKa1:BKb8", Probe(Outcome.WIN, 1, 1), "White wins in 1 move."),
+        ("B:WKa1:BKb8", Probe(Outcome.WIN, 3, 25), "Black wins in 13 moves."),
+        ("W:WKa1:BKb8", Probe(Outcome.LOSS, 2, 24), "Black wins in 12 moves."),
+        ("B:WKa1:BKb8", Probe(Outcome.LOSS, 2, None), "White wins."),
+        ("W:WKa1:BKb8", Probe(Outcome.LOSS, 0, 0), "White has no move and has lost."),
+        ("W:WKa1:BKb8", Probe(Outcome.DRAW), "A draw."),
+        (
+            "W:WKa1:BKb8",
+            Probe(Outcome.CURSED_WIN, None, 41),
+            "A draw under the 15-king-moves rule, though White wins on the board in 21 moves: "
+            "a win that takes too long.",
+        ),
+        (
+            "W:WKa1:BKb8",
+            Probe(Outcome.BLESSED_LOSS, None, 40),
+            "A draw under the 15-king-moves rule, though Black wins on the board in 20 moves: "
+            "a win that takes too long.",
+        ),
+        ("W:WKa1:BKb8", Probe(Outcome.UNKNOWN), "Not known: there is no table for this position."),
+    ],
+)
+def test_verdicts(fen: str, probe: Probe, sentence: str) -> None:
+    assert KING_MOVES_ONLY.king_moves_plies == 30  # 15 of each side, as the sentence says
+    assert verdict(Position.from_fen(fen), probe) == sentence
+
+
+def test_moves_are_plies_halved_and_rounded_up() -> None:
+    assert [in_moves(plies) for plies in (None, 0, 1, 2, 3, 4)] == [None, 0, 1, 1, 2, 2]
+
+
+# line
+
+
+def moves_of(text: str) -> list[str]:
+    """The moves of a text with move numbers."""
+    return [word for word in text.split() if not re.fullmatch(r"\d+\.+", word)]
+
+
+def test_line_plays_to_the_end_and_says_so(run: Run) -> None:
+    status, out, err = run("line", "W:WKa1,Ke1,c3:BKh8")
+    assert (status, err) == (0, "")
+    assert "\n\n1. c3-b4 h8-b2 2. a1:c3\n\n" in out
+    assert out.rstrip().endswith("Black has no move: white wins.")
+
+
+def test_a_line_that_black_begins_is_numbered_so(run: Run) -> None:
+    status, out, _ = run("line", "B:WKa1,Ke1,c3:BKh8")
+    assert status == 0
+    assert "\n\n1... h8:b2 2. a1:c3\n\n" in out
+
+
+def test_a_line_may_be_replayed(run: Run) -> None:
+    fen = "W:WKa1,Ke1,c3:BKb8"
+    status, out, _ = run("line", fen, "--json")
+    report = json.loads(out)
+    assert (status, report["fen"], report["outcome"], report["end"]) == (0, fen, "win", "game-over")
+    assert report["winner"] == "white"
+    position = Position.from_fen(fen)
+    for move in report["moves"]:
+        legal = {str(legal): legal for legal in position.legal_moves()}
+        position = position.play(legal[move["move"]])
+        assert move["after"]["fen"] == position.to_fen()
+    assert report["last_fen"] == position.to_fen()
+    assert not position.legal_moves()
+    _, text, _ = run("line", fen)
+    assert moves_of(text.split("\n\n")[2]) == [move["move"] for move in report["moves"]]
+
+
+def test_a_line_stops_at_its_limit(run: Run) -> None:
+    status, out, _ = run("line", "W:WKa1,Ke1,c3:BKb8", "--limit", "3", "--json")
+    report = json.loads(out)
+    assert (status, report["end"], len(report["moves"]), report["winner"]) == (0, "limit", 3, None)
+
+
+def test_a_line_of_a_draw_stops_at_once(run: Run) -> None:
+    status, out, _ = run("line", "W:WKa1:BKb8")
+    assert status == 0
+    assert out.rstrip().endswith("From here on the game is a draw.")
+
+
+def test_a_line_that_a_missing_table_stops_is_status_1(run: Run) -> None:
+    status, out, err = run("line", "W:WKa1,Kc1,Ke1:BKh8,Kb8")
+    assert status == 1
+    assert "No table tells the best move" in out
+    assert "shashki generate --pieces 5" in err
+
+
+def test_the_library_alone_answers_without_numba_and_flask(tables4: Path) -> None:
+    done = python(
+        "import sys\n"
+        "for name in ('numba', 'flask', 'tqdm', 'werkzeug'):\n"
+        "    sys.modules[name] = None\n"
+        "from tablebase.cli import main\n"
+        f"sys.exit(main(['line', 'W:WKa1,Ke1,c3:BKb8', '--data', {str(tables4)!r}]))\n"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_ctrl_c_leaves_no_trace(tables4: Path) -> None:
+    """A real interrupt, while a command of another package waits."""
+    code = (
+        "import os, signal, sys\n"
+        "from tablebase import cli, tablebase\n"
+        "def interrupted(*args, **options):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    signal.pause()\n"
+        "tablebase.open_tablebase = interrupted\n"
+        f"sys.exit(cli.main(['probe', 'W:WKa1:BKh8', '--data', {str(tables4)!r}]))\n"
+    )
+    done = python(code)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_the_installed_command_runs() -> None:
+    script = Path(sys.executable).with_name("shashki")
+    done = subprocess.run([script, "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"shashki {version('shashki-tablebase')}\n")
+
+
+def test_an_empty_set_answers_unknown() -> None:
+    with Tablebase() as empty:
+        report = position_report(empty, Position.start())
+    assert (report["outcome"], report["material"], report["pieces"]) == (
+        "unknown",
+        "M" * 12 + "v" + "M" * 12,
+        24,
+    )
+    assert len(report["moves"]) == 7
+    assert {move["outcome"] for move in report["moves"]} == {"unknown"}

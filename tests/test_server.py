@@ -1,0 +1,377 @@
+"""The HTTP application: its answers field by field, its one shape of errors, and the command to serve it."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+from typing import Any
+from urllib.parse import quote
+from urllib.request import urlopen
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import random_positions
+
+from server.app import CACHE_BYTES, DATA_DIRECTORY, create_app, tablebase_of
+from server.serving import AddressError, address_of, listen
+from tablebase import DataDirectoryError, Outcome, Position, Tablebase
+from tablebase.drawcases import DrawRule
+
+VALUE_FIELDS = ["outcome", "wdl", "dtc", "dtw"]
+POSITION_FIELDS = ["fen", "turn", "material", "pieces", *VALUE_FIELDS, "dtc_moves", "dtw_moves", "moves"]
+MOVE_FIELDS = ["move", "outcome", "dtc", "dtw", "after"]
+AFTER_FIELDS = ["fen", *VALUE_FIELDS]
+CASE_VALUES = ["board_outcome", "moves_needed", "within_limit"]
+CASE_FIELDS = ["rule", "applies", "stronger", "limit_moves", *CASE_VALUES, "explanation"]
+
+
+@pytest.fixture(scope="module")
+def app(tables4: Path) -> Iterator[Flask]:
+    app = create_app({DATA_DIRECTORY: tables4})
+    with tablebase_of(app):
+        yield app
+
+
+@pytest.fixture(scope="module")
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+def ask(client: FlaskClient, path: str, **parameters: str) -> Any:
+    response = client.get(path, query_string=parameters)
+    assert response.status_code == 200, response.text
+    assert response.mimetype == "application/json"
+    return json.loads(response.text)
+
+
+def problem(response: Any, status: int) -> dict[str, Any]:
+    """Checks the one shape of errors."""
+    assert response.status_code == status
+    assert response.mimetype == "application/problem+json"
+    body = json.loads(response.text)
+    assert list(body) == ["type", "title", "status", "detail"]
+    assert body["status"] == status
+    assert all(isinstance(body[key], str) and body[key] for key in ("type", "title", "detail"))
+    assert "Traceback" not in response.text
+    return dict(body)
+
+
+# /v1/position
+
+
+def test_position(client: FlaskClient) -> None:
+    answer = ask(client, "/v1/position", fen="W:WKa1,Ke1,c3:BKb8")
+    assert list(answer) == POSITION_FIELDS
+    moves = answer.pop("moves")
+    assert answer == {
+        "fen": "W:WKa1,Ke1,c3:BKb8",
+        "turn": "white",
+        "material": "KKMvK",
+        "pieces": 4,
+        "outcome": "win",
+        "wdl": 2,
+        "dtc": 1,
+        "dtw": 31,
+        "dtc_moves": 1,
+        "dtw_moves": 16,
+    }
+    assert " ".join(move["move"] for move in moves) == "c3-b4 c3-d4 e1-d2 e1-h4 e1-f2 a1-b2 e1-g3"
+    for move in moves:
+        assert list(move) == MOVE_FIELDS
+        assert list(move["after"]) == AFTER_FIELDS
+    assert moves[4] == {
+        "move": "e1-f2",
+        "outcome": "win",
+        "dtc": 4,
+        "dtw": 33,
+        "after": {"fen": "B:WKa1,Kf2,c3:BKb8", "outcome": "loss", "wdl": -2, "dtc": 3, "dtw": 32},
+    }
+
+
+def test_position_seen_by_black(client: FlaskClient) -> None:
+    answer = ask(client, "/v1/position", fen="B:WKa1,Ke1,c3:BKh8")
+    assert (answer["turn"], answer["material"], answer["outcome"]) == ("black", "KvKKM", "loss")
+    assert (answer["dtc"], answer["dtw"], answer["dtw_moves"]) == (1, 2, 1)
+    assert answer["moves"][0]["outcome"] == "loss"
+
+
+def test_positions_equal_what_the_library_says(client: FlaskClient, app: Flask) -> None:
+    tablebase = tablebase_of(app)
+    for position in random_positions(60, seed=11, max_pieces=4):
+        answer = ask(client, "/v1/position", fen=position.to_fen())
+        probe = tablebase.probe(position)
+        assert (answer["outcome"], answer["wdl"]) == (str(probe.outcome), probe.wdl)
+        assert (answer["dtc"], answer["dtw"]) == (probe.dtc, probe.dtw)
+        assert [
+            (move["move"], move["outcome"], move["dtc"], move["dtw"], move["after"]["wdl"])
+            for move in answer["moves"]
+        ] == [
+            (str(move.move), str(move.outcome), move.dtc, move.dtw, move.probe_after.wdl)
+            for move in tablebase.moves(position)
+        ]
+
+
+def test_a_position_without_a_table_is_unknown_and_shows_what_is_known(client: FlaskClient) -> None:
+    answer = ask(client, "/v1/position", fen="W:WKa1,e1,c3:BKh8,Kb8")
+    assert list(answer) == POSITION_FIELDS
+    for key in ("wdl", "dtc", "dtw", "dtc_moves", "dtw_moves"):
+        assert answer[key] is None
+    assert answer["outcome"] == "unknown"
+    outcomes = [move["outcome"] for move in answer["moves"]]
+    assert outcomes == ["draw", "draw", "draw", "unknown", "unknown"]
+    assert answer["moves"][-1]["after"]["outcome"] == "unknown"
+
+
+def test_the_start_is_unknown_too(client: FlaskClient) -> None:
+    answer = ask(client, "/v1/position", fen=Position.start().to_fen())
+    assert (answer["outcome"], answer["pieces"], len(answer["moves"])) == ("unknown", 24, 7)
+
+
+@pytest.mark.parametrize("fen", ["B:WKa1:B", "B:WKg7,Kf6,Kh2:BKh8", "W:W:B"])
+def test_a_game_that_is_over_is_lost(client: FlaskClient, fen: str) -> None:
+    answer = ask(client, "/v1/position", fen=fen)
+    assert (answer["outcome"], answer["wdl"], answer["dtc"], answer["dtw"]) == ("loss", -2, 0, 0)
+    assert answer["moves"] == []
+
+
+def test_a_fen_is_read_generously_and_answered_in_its_canonical_form(client: FlaskClient) -> None:
+    for fen in ("W:BKb8:W c3, Ke1, Ka1.", " W:WKa1,Ke1,c3:BKb8:H0:F1 "):
+        assert ask(client, "/v1/position", fen=fen)["fen"] == "W:WKa1,Ke1,c3:BKb8"
+    fen = "W:WK29,K31,22:BK1"
+    assert ask(client, "/v1/position", fen=fen, numbering="b8")["fen"] == "W:WKa1,Ke1,c3:BKb8"
+
+
+# /v1/draw-cases
+
+
+def test_draw_cases(client: FlaskClient) -> None:
+    answer = ask(client, "/v1/draw-cases", fen="B:WKf6:BKc7,Ka7,h8")
+    assert answer["fen"] == "B:WKf6:BKa7,Kc7,h8"
+    three_kings, main_road = answer["cases"]
+    assert list(three_kings) == list(main_road) == CASE_FIELDS
+    explanation = three_kings.pop("explanation")
+    assert explanation.endswith(".")
+    assert three_kings == {
+        "rule": "three-kings",
+        "applies": False,
+        "stronger": None,
+        "limit_moves": 15,
+        "board_outcome": None,
+        "moves_needed": None,
+        "within_limit": None,
+    }
+    explanation = main_road.pop("explanation")
+    assert explanation.startswith("Black has two kings and a man against a lone king on the main road")
+    assert main_road == {
+        "rule": "main-road",
+        "applies": True,
+        "stronger": "black",
+        "limit_moves": 5,
+        "board_outcome": "win",
+        "moves_needed": 2,
+        "within_limit": True,
+    }
+
+
+def test_draw_cases_of_a_draw_and_without_a_table(client: FlaskClient) -> None:
+    for case in ask(client, "/v1/draw-cases", fen="W:WKb8,Kd8,Kh4:BKh8")["cases"]:
+        assert (case["applies"], case["board_outcome"], case["moves_needed"]) == (True, "draw", None)
+    case = ask(client, "/v1/draw-cases", fen="W:WKb8,Kd8,Kh4,Kg1:BKh8")["cases"][0]
+    assert (case["applies"], case["stronger"], case["board_outcome"]) == (True, "white", "unknown")
+    assert [case["rule"] for case in ask(client, "/v1/draw-cases", fen="W:Wa1:Bh8")["cases"]] == list(
+        DrawRule
+    )
+
+
+# Errors
+
+QUESTIONS = ["/v1/position", "/v1/draw-cases"]
+
+
+@pytest.mark.parametrize("path", QUESTIONS)
+@pytest.mark.parametrize(
+    ("fen", "kind", "says"),
+    [
+        ("", "bad-notation", "must begin with the side to move"),
+        ("hello", "bad-notation", "'hello'"),
+        ("W:WKa1", "bad-notation", "no field for black"),
+        ("W:WKa1:BKa2", "bad-notation", "black piece 'Ka2': 'a2' is a light square"),
+        ("W:WK1:BK32", "bad-notation", "name the numbering"),
+        ("W:WKa1:BKh8:Z9", "bad-notation", "'Z9'"),
+        ("W:WKa1:BKa1", "illegal-position", "more than one piece on a1"),
+        ("W:Wd8:BKa1", "illegal-position", "white man on d8"),
+        ("W:W" + "Ka1," * 5000 + "Kc1:B", "illegal-position", "a1"),
+    ],
+)
+def test_a_bad_position_is_the_askers_fault(
+    client: FlaskClient, path: str, fen: str, kind: str, says: str
+) -> None:
+    body = problem(client.get(path, query_string={"fen": fen}), 400)
+    assert body["type"].endswith(":" + kind)
+    assert says in body["detail"]
+    assert len(body["detail"]) < 500
+
+
+@pytest.mark.parametrize("path", QUESTIONS)
+def test_a_parameter_that_is_missing_or_unknown(client: FlaskClient, path: str) -> None:
+    body = problem(client.get(path), 400)
+    assert "parameter fen is missing" in body["detail"]
+    assert f"{path}?fen=" in body["detail"]
+    body = problem(client.get(path, query_string={"fen": "W:WKa1:BKh8", "numbering": "h1"}), 400)
+    assert "'h1' is no numbering" in body["detail"]
+
+
+def test_no_such_address(client: FlaskClient) -> None:
+    for path in ("/v1", "/v1/positions/", "/static/page.html", "/v1/<script>"):
+        assert "there is nothing at" in problem(client.get(path), 404)["detail"]
+
+
+@pytest.mark.parametrize("path", ["/", *QUESTIONS])
+def test_a_method_that_is_not_taken(client: FlaskClient, path: str) -> None:
+    for method in ("POST", "PUT", "DELETE"):
+        response = client.open(path, method=method)
+        body = problem(response, 405)
+        assert f"does not take {method}" in body["detail"]
+        assert set(response.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
+
+
+class Failing(Tablebase):
+    """Fails in a way nobody has thought of."""
+
+    def moves(self, position: Position) -> Any:
+        raise ZeroDivisionError("secret")
+
+
+def test_a_fault_of_the_server_is_logged_and_not_shown(
+    tables4: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for file in tables4.iterdir():
+        data = bytearray(file.read_bytes())
+        data[-1] ^= 1
+        (tmp_path / file.name).write_bytes(data)
+    app = create_app({DATA_DIRECTORY: tmp_path})
+    with tablebase_of(app):
+        body = problem(app.test_client().get("/v1/position?fen=W:WKa1,Kc1:BKb8"), 500)
+    assert body["type"].endswith(":bad-table")
+    assert str(tmp_path) not in body["detail"]
+    assert str(tmp_path) in caplog.text
+    app.extensions["shashki-tablebase"] = Failing()
+    body = problem(app.test_client().get("/v1/position?fen=W:WKa1,Kc1:BKb8"), 500)
+    assert body["type"] == "about:blank"
+    assert "secret" not in body["detail"]
+    assert "ZeroDivisionError: secret" in caplog.text
+
+
+@given(st.text(max_size=60), st.sampled_from(QUESTIONS))
+def test_any_text_is_answered(app: Flask, text: str, path: str) -> None:
+    response = app.test_client().get(path, query_string={"fen": text})
+    if response.status_code != 200:
+        problem(response, 400)
+
+
+# The application
+
+
+def test_the_page_stands_alone(client: FlaskClient) -> None:
+    response = client.get("/")
+    assert response.status_code == 200
+    assert response.mimetype == "text/html"
+    assert "<form>" in response.text
+    # It loads nothing from elsewhere, and asks only for addresses that there are.
+    assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", response.text)
+    asked = set(re.findall(r"/v1/[a-z-]+", response.text))
+    assert asked == set(QUESTIONS)
+
+
+def test_the_pages_examples_have_answers(client: FlaskClient) -> None:
+    examples = re.findall(r'href="\?fen=([^"]+)"', client.get("/").text)
+    assert len(examples) >= 3
+    for fen in examples:
+        assert ask(client, "/v1/position", fen=fen)["outcome"] == "win"
+
+
+def test_settings(tables4: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHASHKI_DATA", str(tables4))
+    with tablebase_of(create_app()) as tablebase:
+        assert tablebase.pieces == 4
+    with tablebase_of(create_app({DATA_DIRECTORY: str(tmp_path), CACHE_BYTES: 1000})) as tablebase:
+        assert tablebase.pieces == 0
+        assert tablebase._cache.max_bytes == 1000
+    with pytest.raises(DataDirectoryError, match="nowhere"):
+        create_app({DATA_DIRECTORY: tmp_path / "nowhere"})
+
+
+def test_threads_share_the_tables(app: Flask) -> None:
+    positions = random_positions(150, seed=2, max_pieces=4)
+    Random(1).shuffle(positions)
+
+    def outcome(position: Position) -> str:
+        return str(ask(app.test_client(), "/v1/position", fen=position.to_fen())["outcome"])
+
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(outcome, positions))
+    assert found == [str(tablebase_of(app).probe(position).outcome) for position in positions]
+    assert Outcome.UNKNOWN.value not in found
+
+
+# shashki serve
+
+
+@pytest.fixture
+def served(tables4: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    code = "import sys; from tablebase.cli import main; sys.exit(main())"
+    argv = [sys.executable, "-c", code, "serve", "--port", "0", "--data", str(tables4)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == f"{tables4} holds all positions of up to 4 pieces.\n"
+            match = re.fullmatch(r"Serving at (http://127\.0\.0\.1:\d+/) .*\n", process.stdout.readline())
+            assert match is not None
+            yield process, match[1]
+        finally:
+            process.kill()
+
+
+def test_serve_answers_until_it_is_stopped(served: tuple[subprocess.Popen[str], str]) -> None:
+    process, address = served
+    fen = "W:WKa1,Ke1,c3:BKb8"
+    with urlopen(f"{address}v1/position?fen={quote(fen)}") as response:
+        assert json.load(response)["dtw"] == 31
+    with urlopen(address) as response:
+        assert response.headers.get_content_type() == "text/html"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 0
+    assert process.stderr is not None
+    assert "Traceback" not in process.stderr.read()
+
+
+def test_an_address_in_use_is_refused() -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        assert address_of(taken) == f"http://127.0.0.1:{port}/"
+        with pytest.raises(AddressError, match=rf"127\.0\.0\.1:{port}: another program .* --port"):
+            listen("127.0.0.1", port)
+
+
+def test_an_address_of_another_machine_is_refused() -> None:
+    # 192.0.2.0/24 is kept for documentation: no machine has an address of it.
+    with pytest.raises(AddressError, match=r"192\.0\.2\.1:8000: this is no address of this machine"):
+        listen("192.0.2.1", 8000)
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="this machine has no IPv6")
+def test_an_address_of_ipv6() -> None:
+    try:
+        with listen("::1", 0) as listener:
+            assert re.fullmatch(r"http://\[::1\]:\d+/", address_of(listener))
+    except AddressError:
+        pytest.skip("this machine has no IPv6 address")
