@@ -1,3 +1,5 @@
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,11 +10,26 @@ settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
 
 
+def cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
 @pytest.fixture(scope="session")
 def tables4(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data directory with all tables of up to 4 pieces. Shared by all tests: not to be changed."""
+    """All tables of 2-4 pieces, made by the generator; not to be changed."""
     from generator.run import generate
 
     directory = tmp_path_factory.mktemp("tables4")
-    generate(directory, 4, jobs=2)
+    generate(directory, 4, jobs=cores())
+    return directory
+
+
+@pytest.fixture(scope="session")
+def tables5(tables4: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All tables of 2-5 pieces: a run that goes on from those of 2-4; not to be changed."""
+    from generator.run import generate
+
+    directory = tmp_path_factory.mktemp("tables5") / "data"
+    shutil.copytree(tables4, directory)
+    generate(directory, 5, jobs=cores())
     return directory

@@ -53,20 +53,26 @@ def all_positions(max_pieces: int) -> Iterator[Position]:
 
 def solve(max_pieces: int, limit: int = KING_MOVES_PLIES) -> dict[Position, Solved]:
     """The value of every position of `all_positions`, and of those with an empty side that follow."""
+    return next(solve_under(max_pieces, [limit]))
+
+
+def solve_under(max_pieces: int, limits: Iterable[int]) -> Iterator[dict[Position, Solved]]:
+    """The same under several limits, one after another."""
     moves = _moves(max_pieces)
     dtw = _distances_to_win(moves)
-    under_rule = _outcomes_under_the_rule(moves, limit)
-    solved = {}
-    for position in moves:
-        length = dtw.get(position)
-        if position in under_rule:
-            wdl, dtc = under_rule[position]
-            solved[position] = Solved(wdl, dtc, length)
-        elif length is None:
-            solved[position] = Solved(0, None, None)
-        else:
-            solved[position] = Solved(1 if length % 2 else -1, None, length)
-    return solved
+    for limit in limits:
+        under_rule = _outcomes_under_the_rule(moves, limit)
+        solved = {}
+        for position in moves:
+            length = dtw.get(position)
+            if position in under_rule:
+                wdl, dtc = under_rule[position]
+                solved[position] = Solved(wdl, dtc, length)
+            elif length is None:
+                solved[position] = Solved(0, None, None)
+            else:
+                solved[position] = Solved(1 if length % 2 else -1, None, length)
+        yield solved
 
 
 Moves = dict[Position, list[tuple[bool, Position]]]  # whether the move zeroes, and where it leads

@@ -1,0 +1,250 @@
+"""The exits of a word, which are captures and men's moves for 32 lanes at once, held to the readable rules.
+
+What the moves lead to has made-up values, so that only the right moves give the right best one.
+"""
+
+import json
+from collections.abc import Iterator
+from math import comb
+from pathlib import Path
+from random import Random
+
+import naive
+import numpy as np
+import pytest
+from squaresets import ALL_LANES, coordinates, rank, set_of, squares_of
+
+from generator import afters
+from generator.afters import DRAWN, Afters
+from generator.blocks import find_exits, make_side
+from generator.slices import Workshop
+from generator.spread import Side
+from generator.subsets import subsets
+from tablebase.board import ALL_SQUARES, Position
+from tablebase.material import Material
+from tablebase.rules import legal_moves, position_after
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+class MadeUp:
+    """After tables in which what a test expects to be read has a random value, and all else would win at once
+    and lose nothing: a move too many shows as well as one too few."""
+
+    LARGEST = 60_000_000  # words and scores, bytes
+
+    def __init__(self, material: Material, random: Random) -> None:
+        self._random = random
+        self._values: dict[Position, tuple[int, bool, bool]] = {}
+        self.arena: Afters = afters.allocate(self.needed(material), material.pieces + 1)
+        self._poison(slice(None), slice(None))
+
+    @staticmethod
+    def needed(material: Material) -> list[Material]:
+        found = []
+        for crowned in range(min(material.own_men, 1) + 1):
+            for other_kings in range(material.other_kings + 1):
+                for other_men in range(material.other_men + 1):
+                    after = Material(
+                        material.own_kings + crowned, material.own_men - crowned, other_kings, other_men
+                    )
+                    quiet = other_kings + other_men == material.other_kings + material.other_men
+                    if other_kings + other_men and (material.own_men or not quiet):
+                        found.append(after)
+        return found
+
+    def _poison(self, words: slice, scores: slice) -> None:
+        self.arena.score[scores] = 255
+        self.arena.lost[words] = ALL_LANES
+        self.arena.won[words] = 0
+
+    def value(self, after: Position) -> tuple[int, bool, bool]:
+        """Score, whether the side to move after has lost, whether it has won; written where it belongs."""
+        if not after.bm | after.bk:
+            return 255, True, False
+        if after not in self._values:
+            score = self._random.choice([DRAWN, *range(1, 256, 5)])
+            outcome = self._random.randrange(3)
+            value = self._values[after] = score, outcome == 1, outcome == 2
+            self._write(after, *value)
+        return self._values[after]
+
+    def _write(self, after: Position, score: int, lost: bool, won: bool) -> None:
+        for lane in squares_of(after.wk) or [0]:
+            word, at = self._place(after.wm, after.wk & ~(1 << lane), bool(after.wk), after.bm, after.bk)
+            self.arena.score[at + lane] = score
+            for words, bit in ((self.arena.lost, lost), (self.arena.won, won)):
+                words[word] = int(words[word]) & ~(1 << lane) | int(bit) << lane
+
+    def empty_lane(self, position: Position, lane: int) -> None:
+        """The lane king bars the way of men behind it. Where their steps would lead, that lane is empty."""
+        row, column = coordinates(lane)
+        for man in squares_of(position.wm):
+            if coordinates(man) in ((row - 1, column - 1), (row - 1, column + 1)):
+                men, others = position.wm & ~(1 << man), position.wk & ~(1 << lane)
+                if lane >= 28:
+                    others |= 1 << lane
+                else:
+                    men |= 1 << lane
+                _, at = self._place(men, others, True, position.bm, position.bk)
+                self.arena.score[at + lane] = 0
+
+    def _place(self, men: int, others: int, lane: bool, other_men: int, other_kings: int) -> tuple[int, int]:
+        """The word, and the place of its first score (see generator/afters.py)."""
+        counts = others.bit_count() + lane, men.bit_count(), other_kings.bit_count(), other_men.bit_count()
+        assert self.arena.start[counts] >= 0, counts
+        block = rank(men) * comb(28, counts[3]) + rank(other_men >> 4)
+        word = (block * comb(32, others.bit_count()) + rank(others)) * comb(32, counts[2]) + rank(other_kings)
+        at = self.arena.score_start[counts] + word * (32 if lane else 1)
+        return self.arena.start[counts] + word, at
+
+
+def expected_exits(made_up: MadeUp, position: Position) -> tuple[bool, int, bool, bool, bool]:
+    """Quiet or not, best score (0: no exit), whether there is an exit, one that wins, one that is safe."""
+    moves = [move for move in legal_moves(position) if move.zeroing]
+    values = [made_up.value(position_after(position, move)) for move in moves]
+    quiet = not any(move.is_capture for move in moves)
+    best = max((score for score, _, _ in values), default=0)
+    return quiet, best, bool(values), any(lost for _, lost, _ in values), any(not won for *_, won in values)
+
+
+def words_of(side: Side, random: Random, count: int) -> Iterator[tuple[int, int, int]]:
+    """Some words of a block that are positions: row, column, the lanes that are decided there."""
+    men = int(side.men[0] | side.opponent_men[0])
+    for _ in range(200 * count):
+        row, column = random.randrange(side.rows), random.randrange(side.columns)
+        own, opponents = kings_at(side, row, column)
+        lanes = lanes_of(men, own, opponents) if side.kings else 1
+        if not (own & (men | opponents) or opponents & men) and lanes:
+            yield row, column, lanes
+            count -= 1
+            if not count:
+                return
+
+
+def lanes_of(men: int, own: int, opponents: int) -> int:
+    """The free squares above the mover's other kings."""
+    return ALL_SQUARES & ~(men | own | opponents) & ~((1 << own.bit_length()) - 1)
+
+
+def kings_at(side: Side, row: int, column: int) -> tuple[int, int]:
+    tables = subsets(max(side.kings, side.opponent_kings), max(side.kings - 1, 0))
+    own = int(tables.squares[tables.start[max(side.kings - 1, 0)] + row])
+    return own, int(tables.squares[tables.start[side.opponent_kings] + column])
+
+
+def side_of(material: Material, men: int, opponent_men: int, workshop: Workshop, arena: Afters) -> Side:
+    placement = np.array([[men, opponent_men]], np.int64)
+    bases = np.array([[0, -1]], np.int64)
+    return make_side(material.own_kings, material.other_kings, placement, bases, 0, arena, workshop.rooms[0])
+
+
+def found_exits(side: Side, material: Material, arena: Afters, workshop: Workshop) -> dict[int, list[int]]:
+    """Run the kernel; for each word, the ply of each lane's event (-1: none)."""
+    tables = subsets(max(side.kings, side.opponent_kings), max(side.kings - 1, 0))
+    last = find_exits((side, side), 1, tables, arena, workshop.exit_room)
+    assert last >= 0
+    events: dict[int, list[int]] = {}
+    for ply in range(last + 1):
+        event = side.event_first[ply]
+        while event >= 0:
+            lanes = events.setdefault(int(side.event_word[event]), [-1] * 32)
+            for lane in squares_of(int(side.event_lanes[event])):
+                assert lanes[lane] == -1
+                lanes[lane] = ply
+            event = side.event_next[event]
+    return events
+
+
+def check_exits(
+    material: Material, men: int, opponent_men: int, made_up: MadeUp, chosen: list[tuple[int, int]] | int
+) -> tuple[int, int]:
+    """Compare some words of a block (so many at random, or these) with the readable rules; how many positions
+    were compared, how many of them had a capture."""
+    workshop = Workshop(material)
+    for _ in range(3):  # room for an event a lane
+        workshop.grow()
+    side = side_of(material, men, opponent_men, workshop, made_up.arena)
+    if isinstance(chosen, int):
+        words = list(words_of(side, Random(men), chosen))
+    else:
+        words = []
+        for row, column in chosen:
+            own, opponents = kings_at(side, row, column)
+            words.append((row, column, lanes_of(men | opponent_men, own, opponents) if side.kings else 1))
+    expected = {}
+    for row, column, lanes in words:
+        own, opponents = kings_at(side, row, column)
+        for lane in squares_of(lanes):
+            kings = own | 1 << lane if side.kings else 0
+            position = Position(men, kings, opponent_men, opponents)
+            expected[row * side.columns + column, lane] = position, expected_exits(made_up, position)
+            if side.kings:
+                made_up.empty_lane(position, lane)
+    events = found_exits(side, material, made_up.arena, workshop)
+    captures = 0
+    for (word, lane), (position, (quiet, best, any_exit, win, safe)) in expected.items():
+        bits = [side.quiet, side.rule_any, side.rule_win, side.rule_safe, side.held]
+        found = [bool(int(words[word]) >> lane & 1) for words in bits]
+        assert found == [quiet, any_exit, win, safe, quiet and any_exit], position.to_fen()
+        ply = -1 if best == DRAWN else 2 * best if best < DRAWN else 2 * (255 - best) + 1
+        if best == 0:  # without kings there is no other move
+            ply = -1 if side.kings else 0
+        assert events.get(word, [-1] * 32)[lane] == ply, position.to_fen()
+        captures += not quiet
+    for row, column, lanes in words:
+        word = row * side.columns + column
+        assert int(side.quiet[word] | side.rule_any[word]) & ~lanes == 0
+    return len(expected), captures
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "KvK", "KvMMM", "KvKKK", "KvKKMM", "KvMMMMM", "KvMMMMMM", "KvKMMMM", "KKvMM", "KKvKK", "KKvKMM",
+        "KKvMMMM", "KKKvKM", "KKKKvM", "MvM", "MvKK", "MvMMMMM", "MvKMMM", "MMvKM", "MMMvK", "MMMvMM",
+        "MMMMvMM", "KMvK", "KMvMM", "KMvKK", "KMvKMM", "KMMvMM", "KKMvKM", "KMMMvM",
+    ],
+)  # fmt: skip
+def test_exits_are_the_best_successors(name: str) -> None:
+    material = Material.parse(name)
+    random = Random(name)
+    made_up = MadeUp(material, random)
+    positions = captures = 0
+    men_squares = ALL_SQUARES & ~0xF0000000
+    for _ in range(40 if not material.kings else 10 if material.men else 1):
+        men = set_of(random, material.own_men, men_squares)
+        opponent_men = set_of(random, material.other_men, ALL_SQUARES & ~0xF & ~men)
+        words = 4 if material.men else 40
+        words *= 1 if material.own_kings else 10
+        compared, capturing = check_exits(material, men, opponent_men, made_up, words)
+        positions += compared
+        captures += capturing
+    assert positions >= 40
+    assert captures < positions
+    assert captures or name == "MvM"
+
+
+def golden_captures() -> list[Position]:
+    cases = json.loads((GOLDEN / "moves.json").read_text(encoding="utf-8"))
+    found = []
+    for case in cases:
+        position = naive.white_to_move(Position.from_fen(case["position"]))
+        others = (position.bm | position.bk).bit_count()
+        material = Material.of(position)
+        size = sum(map(afters.size_in_bytes, MadeUp.needed(material)))
+        if position.wm | position.wk and 0 < others <= 7 and size < MadeUp.LARGEST:
+            found.append(position)
+    return found
+
+
+def test_exits_of_captures_from_outside() -> None:
+    """Turkish strokes, crossed squares, choice of landings: each with every king as the lane."""
+    positions = golden_captures()
+    assert len(positions) > 30
+    for position in positions:
+        material = Material.of(position)
+        made_up = MadeUp(material, Random(position.to_fen()))
+        rows = {rank(position.wk & ~(1 << lane)) for lane in squares_of(position.wk)} or {0}
+        column = rank(position.bk)
+        check_exits(material, position.wm, position.bm, made_up, [(row, column) for row in rows])
