@@ -88,7 +88,7 @@ def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParse
         help="what to store, of wdl,dtc,dtw (default: all; wdl is always among them, the others need it)",
     )
     parser.add_argument("--dry-run", action="store_true", help="print what would be done and what it takes")
-    parser.set_defaults(run=_generate)
+    parser.set_defaults(run=_generate, extra="generate")
 
 
 def _generate(args: argparse.Namespace) -> int:
@@ -170,7 +170,7 @@ def _add_verify(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]
         help="derive only a part of the values, chosen at random (default part: 0.01)",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, metavar="N", help="of the sample, to repeat it")
-    parser.set_defaults(run=_verify)
+    parser.set_defaults(run=_verify, extra="generate")
 
 
 def _verify(args: argparse.Namespace) -> int:
