@@ -145,9 +145,8 @@ def _dry_run(args: argparse.Namespace, jobs: int) -> int:
     print(f"positions  {work.positions:,}")
     print(f"metrics    {','.join(work.metrics)}")
     print(f"memory     about {readable(work.memory)}, of {readable(available_memory())} available")
-    print(
-        f"disk       about {readable(work.disk)}, of {readable(available_disk(args.data))} free in {args.data}"
-    )
+    free = readable(available_disk(args.data))
+    print(f"disk       about {readable(work.disk)}, of {free} free in {args.data}")
     try:
         check_plan(args.data, work)
     except PlanError as error:
@@ -160,8 +159,8 @@ def _add_verify(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]
     parser = subparsers.add_parser(
         "verify",
         help="check the tables' files, and every value in them",
-        description="Check the files against the manifest, and derive every stored value, and the statistics, "
-        "once more from the values of its successors. Exit status 1 where something is wrong.",
+        description="Check the files against the manifest, and derive every stored value, and the "
+        "statistics, once more from the values of its successors. Exit status 1 where something is wrong.",
     )
     add_data_option(parser)
     _add_jobs_option(parser)
@@ -199,8 +198,8 @@ def _add_stats(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser(
         "stats",
         help="counts and longest wins of every material",
-        description="What was counted while solving: outcomes for the side to move under the 15-king-moves rule "
-        "(win + cursed win is what is won on the board), and the longest distances, in plies.",
+        description="What was counted while solving: outcomes for the side to move under the 15-king-moves "
+        "rule (win + cursed win is what is won on the board), and the longest distances, in plies.",
     )
     add_data_option(parser)
     parser.add_argument(
