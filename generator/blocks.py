@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from generator.afters import DRAWN, WIN_AT_ONCE, Afters, block_offset
 from generator.bits import highest, lowest, popcount
-from generator.exits import LAST_ROW, ExitRoom, captures
+from generator.exits import COUNT, ENDING, FIRST_ENDING, LAST_ROW, captures
 from generator.jit import inlined, kernel
-from generator.spread import NOT_DECIDED, Side, add_event, spread_on_board, spread_under_rules
+from generator.spread import NOT_DECIDED, Side, spread_on_board, spread_under_rules
 from generator.subsets import BINOMIAL, STEP, Subsets, rank
 
 EVENTS_FULL = -2
@@ -41,7 +41,7 @@ class Results(NamedTuple):
 
 
 @inlined
-def make_side(
+def _make_side(
     kings: int,
     opponent_kings: int,
     men: NDArray[np.int64],
@@ -70,19 +70,107 @@ def make_side(
     )  # fmt: skip
 
 
+# Exits are worked out in three rounds over the words of a block, which hand on the best score of each lane in
+# `side.dtw`: captures, men's moves, events. Arrays are taken out of their tuples before the loops: numba
+# counts references at each such access.
+
+
 @kernel
-def _find_exits(side: Side, block: int, tables: Subsets, afters: Afters, room: ExitRoom) -> int:
-    """Captures and men's moves of every position of a side to move in a block. Returns the ply of the last
-    event, or EVENTS_FULL."""
-    men, opponent_men = side.men[block], side.opponent_men[block]
-    base = block * side.rows * side.columns
+def _take_captures(
+    side: Side, block: int, tables: Subsets, afters: Afters, work: NDArray[np.int64], score: NDArray[np.uint8]
+) -> None:
+    """The captures of a block: which lanes have one (the rest of the valid ones are `quiet`), and their
+    best."""
+    kings, columns = side.kings, side.columns
+    men, opponent_men = int(side.men[block]), int(side.opponent_men[block])
     all_men = men | opponent_men
-    man_count, opponent_man_count = popcount(men), popcount(opponent_men)
-    has_lane = side.kings > 0
-    last_event = 0
-    # Men's quiet moves: target square, first word and score of the block they lead to, whether they promote.
-    steps = np.zeros((2 * 12, 6), dtype=np.int64)
-    step_count = 0
+    quiet, held = side.quiet, side.held
+    rule_win, rule_safe, rule_any, best = side.rule_win, side.rule_safe, side.rule_any, side.dtw
+    lost_after, won_after, scores = afters.lost, afters.won, afters.score
+    starts, score_starts = afters.start, afters.score_start
+    own_sets = tables.squares[tables.start[max(kings - 1, 0)] :]
+    opponent_sets = tables.squares[tables.start[side.opponent_kings] :]
+    for row in range(side.rows):
+        others = int(own_sets[row])
+        # A position is decided where its highest king is the lane.
+        lanes_of_row = 1
+        if kings:
+            lanes_of_row = 0xFFFFFFFF & ~((2 << highest(others)) - 1) if others else 0xFFFFFFFF
+        if others & all_men:
+            lanes_of_row = 0
+        for column in range(columns):
+            word = (block * side.rows + row) * columns + column
+            opponents = int(opponent_sets[column])
+            valid = lanes_of_row & ~(all_men | others | opponents) if kings else lanes_of_row
+            if opponents & (all_men | others):
+                valid = 0
+            quiet[word] = held[word] = rule_win[word] = rule_safe[word] = rule_any[word] = 0
+            if not valid:
+                continue
+            able = captures(work, kings > 0, men, others, opponent_men | opponents, valid)
+            quiet[word] = valid & ~able
+            rule_any[word] = able
+            if not able:
+                continue
+            win = safe = 0
+            score[:] = 0
+            for ending in range(work[COUNT]):
+                at = FIRST_ENDING + ending * ENDING
+                own_men, own_others, landings = work[at], work[at + 1], work[at + 2]
+                left_men, left_kings = opponent_men & ~work[at + 3], opponents & ~work[at + 3]
+                lanes = work[at + 4]
+                value = np.uint8(WIN_AT_ONCE)
+                if left_men | left_kings:
+                    own_kings = popcount(own_others) + (1 if kings or landings else 0)
+                    place = (own_kings, popcount(own_men), popcount(left_kings), popcount(left_men))
+                    offset = block_offset(own_kings, own_men, place[2], left_men)
+                    offset += rank(own_others) * BINOMIAL[32, place[2]] + rank(left_kings)
+                    lost = int(lost_after[starts[place] + offset])
+                    won = int(won_after[starts[place] + offset])
+                    at = score_starts[place] + offset * (32 if own_kings else 1)
+                    if kings and not landings:
+                        # The lane king stands by: each lane has a value of its own.
+                        win |= lanes & lost
+                        safe |= lanes & ~won
+                        here = scores[at : at + 32]
+                        mask = np.uint32(lanes)
+                        for lane in range(32):
+                            offered = here[lane] if (mask >> np.uint32(lane)) & np.uint32(1) else np.uint8(0)
+                            score[lane] = max(score[lane], offered)
+                        continue
+                    if not own_kings:
+                        landings = 1
+                    win |= lanes if landings & lost else 0
+                    safe |= lanes if landings & ~won else 0
+                    value = np.uint8(0)
+                    while landings:
+                        value = max(value, scores[at + lowest(landings)])
+                        landings &= landings - 1
+                else:
+                    win |= lanes
+                    safe |= lanes
+                mask = np.uint32(lanes)
+                for lane in range(32):
+                    offered = value if (mask >> np.uint32(lane)) & np.uint32(1) else np.uint8(0)
+                    score[lane] = max(score[lane], offered)
+            rule_win[word] = win
+            rule_safe[word] = safe
+            here = best[word * 32 : word * 32 + 32]
+            for lane in range(32):
+                here[lane] = score[lane]
+
+
+@kernel
+def _take_mens_moves(side: Side, block: int, tables: Subsets, afters: Afters) -> None:
+    """The men's moves of a block, for its quiet positions."""
+    kings, columns = side.kings, side.columns
+    men, opponent_men = int(side.men[block]), int(side.opponent_men[block])
+    all_men = men | opponent_men
+    quiet_lanes, best = side.quiet, side.dtw
+    rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
+    lost_after, won_after, scores = afters.lost, afters.won, afters.score
+    own_sets = tables.squares[tables.start[max(kings - 1, 0)] :]
+    opponent_sets = tables.squares[tables.start[side.opponent_kings] :]
     left = men
     while left:
         square = lowest(left)
@@ -91,131 +179,147 @@ def _find_exits(side: Side, block: int, tables: Subsets, afters: Afters, room: E
             target = STEP[square, direction]
             if target < 0 or (all_men >> target) & 1:
                 continue
-            promotes = target >= LAST_ROW
-            rest = men & ~(1 << square)
-            men_after = rest if promotes else rest | (1 << target)
-            kings_after = side.kings + (1 if promotes else 0)
-            place = (kings_after, man_count - (1 if promotes else 0), side.opponent_kings, opponent_man_count)
+            crowned = 1 if target >= LAST_ROW else 0
+            men_after = men & ~(1 << square) | (0 if crowned else 1 << target)
+            kings_after = kings + crowned
+            place = (kings_after, popcount(men_after), side.opponent_kings, popcount(opponent_men))
             offset = block_offset(kings_after, men_after, side.opponent_kings, opponent_men)
-            steps[step_count, 0] = target
-            steps[step_count, 1] = afters.start[place] + offset
-            steps[step_count, 2] = afters.score_start[place] + offset * (32 if kings_after else 1)
-            steps[step_count, 3] = 1 if promotes else 0
-            step_count += 1
-    for row in range(side.rows):
-        others = int(tables.squares[tables.start[max(side.kings - 1, 0)] + row])
-        if others & all_men:
-            for column in range(side.columns):
-                word = base + row * side.columns + column
-                side.quiet[word] = side.held[word] = 0
-                side.rule_win[word] = side.rule_safe[word] = side.rule_any[word] = 0
-            continue
-        # A position is decided where its highest king is the lane.
-        above = 0xFFFFFFFF & ~((2 << highest(others)) - 1) if others else 0xFFFFFFFF
-        for step in range(step_count):
-            row_after = row
-            if steps[step, 3] and has_lane:
-                row_after = rank(others | (1 << steps[step, 0]))
-            steps[step, 4] = row_after * side.columns
-        for column in range(side.columns):
-            word = base + row * side.columns + column
-            opponents = int(tables.squares[tables.start[side.opponent_kings] + column])
-            occupied = all_men | others | opponents
-            valid = (above & ~occupied) if has_lane else 1
-            if opponents & (all_men | others) or not valid:
-                side.quiet[word] = side.held[word] = 0
-                side.rule_win[word] = side.rule_safe[word] = side.rule_any[word] = 0
-                continue
-            able = captures(room, afters, has_lane, men, others, opponent_men, opponents, valid)
-            quiet = valid & ~able
-            rule_any, rule_win, rule_safe = able, room.lanes[0], room.lanes[1]
-            best = room.quiet
-            for lane in range(32):
-                best[lane] = 0
-            if quiet:
-                for step in range(step_count):
-                    target = steps[step, 0]
-                    if (occupied >> target) & 1:
+            start = afters.start[place] + offset
+            score_start = afters.score_start[place] + offset * (32 if kings_after else 1)
+            for row in range(side.rows):
+                others = int(own_sets[row])
+                if others & (all_men | (1 << target)):
+                    continue
+                row_after = rank(others | (1 << target)) if crowned and kings else row
+                for column in range(columns):
+                    word = (block * side.rows + row) * columns + column
+                    quiet = int(quiet_lanes[word])
+                    if not quiet or (int(opponent_sets[column]) >> target) & 1:
                         continue
-                    offset = steps[step, 4] + column
-                    lost = int(afters.lost[steps[step, 1] + offset])
-                    won = int(afters.won[steps[step, 1] + offset])
-                    if has_lane:
-                        lanes = quiet & ~(1 << target)
-                        rule_any |= lanes
-                        rule_win |= lanes & lost
-                        rule_safe |= lanes & ~won
-                        at = steps[step, 2] + offset * 32
-                        scores = afters.score[at : at + 32]
-                        for lane in range(32):
-                            best[lane] = max(best[lane], scores[lane])
-                    else:
-                        lane = target if steps[step, 3] else 0
-                        rule_any |= 1
-                        rule_win |= (lost >> lane) & 1
-                        rule_safe |= ~(won >> lane) & 1
-                        at = steps[step, 2] + (offset * 32 + lane if steps[step, 3] else offset)
-                        best[0] = max(best[0], afters.score[at])
-            mask = np.uint32(able)
-            for lane in range(32):
-                captured = (mask >> np.uint32(lane)) & np.uint32(1)
-                best[lane] = room.capture[lane] if captured else best[lane]
-            side.quiet[word] = quiet
-            side.rule_win[word] = rule_win
-            side.rule_safe[word] = rule_safe
-            side.rule_any[word] = rule_any
-            last = _add_events(side, best, word, valid, quiet)
-            if last < 0:
-                return EVENTS_FULL
-            last_event = max(last_event, last)
-    return last_event
+                    offset = row_after * columns + column
+                    lost, won = int(lost_after[start + offset]), int(won_after[start + offset])
+                    if not kings:
+                        # One lane before the move; after a promotion the new king is the lane.
+                        lane = target if crowned else 0
+                        rule_any[word] |= np.uint32(1)
+                        rule_win[word] |= np.uint32((lost >> lane) & 1)
+                        rule_safe[word] |= np.uint32(~(won >> lane) & 1)
+                        at = score_start + (offset * 32 + lane if crowned else offset)
+                        best[word * 32] = max(best[word * 32], scores[at])
+                        continue
+                    lanes = quiet & ~(1 << target)
+                    rule_any[word] |= np.uint32(lanes)
+                    rule_win[word] |= np.uint32(lanes & lost)
+                    rule_safe[word] |= np.uint32(lanes & ~won)
+                    mask = np.uint32(lanes)
+                    here = best[word * 32 : word * 32 + 32]
+                    there = scores[score_start + offset * 32 : score_start + offset * 32 + 32]
+                    for lane in range(32):
+                        offered = there[lane] if (mask >> np.uint32(lane)) & np.uint32(1) else np.uint8(0)
+                        here[lane] = max(here[lane], offered)
 
 
-@inlined
-def _add_events(side: Side, best: NDArray[np.uint8], word: int, valid: int, quiet: int) -> int:
-    """Group the lanes of a word by their best exit; the ply of the last event, or EVENTS_FULL."""
-    if side.event_count[0] + 32 > len(side.event_next):
-        return EVENTS_FULL
+@kernel
+def _take_known(side: Side, block: int, tables: Subsets, results: Results, index: int) -> None:
+    """Instead of men's moves: every quiet position of a block is decided, as `results` know it. Restoring a
+    slice is solving it with nothing left to find."""
+    men = int(side.men[block] | side.opponent_men[block])
+    kings, columns = side.kings, side.columns
+    quiet, best = side.quiet, side.dtw
+    rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
+    known_dtw, known_dtc = results.dtw, results.dtc
+    own_sets, opponent_sets = (
+        tables.squares[tables.start[kings] :],
+        tables.squares[tables.start[side.opponent_kings] :],
+    )
+    for own_rank in range(BINOMIAL[32, kings]):
+        own = int(own_sets[own_rank])
+        if own & men:
+            continue
+        lane = highest(own) if own else 0
+        row = own_rank - BINOMIAL[lane, kings] if own else 0
+        for column in range(columns):
+            if int(opponent_sets[column]) & (men | own):
+                continue
+            word = (block * side.rows + row) * columns + column
+            if (int(quiet[word]) >> lane) & 1:
+                dtw, dtc = int(known_dtw[index]), known_dtc[index]
+                bit = np.uint32(1 << lane)
+                quiet[word] &= ~bit
+                rule_any[word] |= bit
+                score = DRAWN
+                if dtw != NOT_DECIDED:
+                    score = WIN_AT_ONCE - dtw // 2 if dtw % 2 else dtw // 2
+                best[word * 32 + lane] = score
+                lost = dtw % 2 == 0 and dtc != NOT_DECIDED
+                if not lost:
+                    rule_safe[word] |= bit
+                    if dtc != NOT_DECIDED:
+                        rule_win[word] |= bit
+            index += 1
+
+
+@kernel
+def _list_events(side: Side, block: int) -> int:
+    """Turn the best scores of a block into events, and `dtw` into results not decided yet. Returns the ply of
+    the last event, or EVENTS_FULL."""
+    kings = side.kings
+    quiet_lanes, held_lanes, any_exit, best = side.quiet, side.held, side.rule_any, side.dtw
+    first, following, words, lanes_of = side.event_first, side.event_next, side.event_word, side.event_lanes
+    event = side.event_count[0]
     last = 0
-    held = 0
-    left = valid
-    while left:
-        score = best[lowest(left)]
-        same = np.uint32(0)
-        for lane in range(32):
-            same = np.uint32(same | np.uint32(np.uint32(best[lane] == score) << np.uint32(lane)))
-        lanes = left & int(same)
-        left &= ~lanes
-        value = int(score)
-        if value == 0:
-            # No exit. Without kings that is no move at all: lost. With kings it is up to them.
-            if side.kings == 0:
-                add_event(side, 0, word, lanes)
-        elif value == DRAWN:
+    for word in range(block * side.rows * side.columns, (block + 1) * side.rows * side.columns):
+        if event + 33 > len(following):
+            return EVENTS_FULL
+        here = best[word * 32 : word * 32 + 32]
+        quiet = int(quiet_lanes[word])
+        left = int(any_exit[word])
+        held = 0
+        if kings == 0 and quiet & ~left:
+            # Without kings and without an exit there is no move at all: lost.
+            words[event], lanes_of[event], following[event] = word, 1, first[0]
+            first[0] = event
+            event += 1
+        while left:
+            score = here[lowest(left)]
+            same = np.uint32(0)
+            for lane in range(32):
+                same = np.uint32(same | np.uint32(np.uint32(here[lane] == score) << np.uint32(lane)))
+            lanes = left & int(same)
+            left &= ~lanes
             held |= lanes & quiet
-        else:
-            held |= lanes & quiet
+            value = int(score)
+            if value == DRAWN:
+                continue
             ply = 2 * (WIN_AT_ONCE - value) + 1 if value > DRAWN else 2 * value
             last = max(last, ply)
-            add_event(side, ply, word, lanes)
-    side.held[word] = held
+            words[event], lanes_of[event], following[event] = word, lanes, first[ply]
+            first[ply] = event
+            event += 1
+        held_lanes[word] = held
+        here[:] = np.uint8(NOT_DECIDED)
+    side.event_count[0] = event
     return last
 
 
 @kernel
 def _fill_draws(side: Side, block: int, tables: Subsets, scores: NDArray[np.uint8]) -> None:
     """What the spread has left without a score is drawn on the board."""
-    men = side.men[block] | side.opponent_men[block]
+    men = int(side.men[block] | side.opponent_men[block])
+    kings, columns = side.kings, side.columns
+    score_start = side.score_start[block]
+    own_sets = tables.squares[tables.start[max(kings - 1, 0)] :]
+    opponent_sets = tables.squares[tables.start[side.opponent_kings] :]
     for row in range(side.rows):
-        others = int(tables.squares[tables.start[max(side.kings - 1, 0)] + row])
+        others = int(own_sets[row])
         if others & men:
             continue
-        for column in range(side.columns):
-            opponents = int(tables.squares[tables.start[side.opponent_kings] + column])
+        for column in range(columns):
+            opponents = int(opponent_sets[column])
             if opponents & (men | others):
                 continue
-            at = side.score_start[block] + (row * side.columns + column) * (32 if side.kings else 1)
-            if side.kings == 0:
+            at = score_start + (row * columns + column) * (32 if kings else 1)
+            if kings == 0:
                 if scores[at] == 0:
                     scores[at] = DRAWN
                 continue
@@ -230,46 +334,63 @@ def _fill_draws(side: Side, block: int, tables: Subsets, scores: NDArray[np.uint
 def _gather(side: Side, block: int, tables: Subsets, results: Results, index: int) -> None:
     """The block's results in the order of the index: own kings, then the opponent's, each in order of rank.
     (Ranks among the free squares run in the same order as ranks among all squares.)"""
-    men = side.men[block] | side.opponent_men[block]
-    own_start = tables.start[side.kings]
-    opponent_start = tables.start[side.opponent_kings]
-    for own_rank in range(BINOMIAL[32, side.kings]):
-        own = int(tables.squares[own_start + own_rank])
+    men = int(side.men[block] | side.opponent_men[block])
+    kings, columns = side.kings, side.columns
+    quiet, dtw, dtc = side.quiet, side.dtw, side.dtc
+    out_dtw, out_dtc, out_stored = results.dtw, results.dtc, results.stored
+    own_sets, opponent_sets = (
+        tables.squares[tables.start[kings] :],
+        tables.squares[tables.start[side.opponent_kings] :],
+    )
+    for own_rank in range(BINOMIAL[32, kings]):
+        own = int(own_sets[own_rank])
         if own & men:
             continue
         lane = highest(own) if own else 0
-        row = own_rank - BINOMIAL[lane, side.kings] if own else 0
-        for column in range(side.columns):
-            if int(tables.squares[opponent_start + column]) & (men | own):
+        row = own_rank - BINOMIAL[lane, kings] if own else 0
+        for column in range(columns):
+            if int(opponent_sets[column]) & (men | own):
                 continue
-            word = block * side.rows * side.columns + row * side.columns + column
-            results.dtw[index] = side.dtw[word * 32 + lane]
-            results.dtc[index] = side.dtc[word * 32 + lane]
-            results.stored[index] = (side.quiet[word] >> np.uint32(lane)) & np.uint32(1)
+            word = (block * side.rows + row) * columns + column
+            out_dtw[index] = dtw[word * 32 + lane]
+            out_dtc[index] = dtc[word * 32 + lane]
+            out_stored[index] = (quiet[word] >> np.uint32(lane)) & np.uint32(1)
             index += 1
 
 
 @kernel
-def find_exits(sides: tuple[Side, Side], count: int, tables: Subsets, afters: Afters, room: ExitRoom) -> int:
-    """The exits of a batch. Returns the ply of the last event, or EVENTS_FULL."""
+def _find_exits(
+    side: Side,
+    tables: Subsets,
+    afters: Afters,
+    work: NDArray[np.int64],
+    known: bool,
+    results: Results,
+    bases: NDArray[np.int64],
+) -> int:
+    """The exits of a batch, as events. Returns the ply of the last event, or EVENTS_FULL."""
     last_event = 0
-    for s in range(count):
-        side = sides[s]
-        side.event_count[0] = 0
-        side.event_first[:] = -1
-        lanes = side.blocks * side.rows * side.columns * 32
-        side.dtw[:lanes] = NOT_DECIDED
-        side.dtc[:lanes] = NOT_DECIDED
-        for block in range(side.blocks):
-            found = _find_exits(side, block, tables, afters, room)
-            if found < 0:
-                return found
-            last_event = max(last_event, found)
+    score = np.zeros(32, dtype=np.uint8)
+    side.event_count[0] = 0
+    side.event_first[:] = -1
+    lanes = side.blocks * side.rows * side.columns * 32
+    side.dtw[:lanes] = 0
+    side.dtc[:lanes] = NOT_DECIDED
+    for block in range(side.blocks):
+        _take_captures(side, block, tables, afters, work, score)
+        if known:
+            _take_known(side, block, tables, results, bases[block])
+        else:
+            _take_mens_moves(side, block, tables, afters)
+        found = _list_events(side, block)
+        if found < 0:
+            return found
+        last_event = max(last_event, found)
     return last_event
 
 
 @kernel
-def finish_afters(side: Side, tables: Subsets, afters: Afters) -> None:
+def _finish_afters(side: Side, tables: Subsets, afters: Afters) -> None:
     """Complete a batch's after tables, in which the scores of won and lost positions stand already."""
     words = side.rows * side.columns
     for block in range(side.blocks):
@@ -289,12 +410,14 @@ def solve_batch(
     limit: int,
     tables: Subsets,
     afters: Afters,
-    exit_room: ExitRoom,
+    capture_work: NDArray[np.int64],
     rooms: tuple[SideRoom, SideRoom],
     strip_room: NDArray[np.uint32],
     results: tuple[Results, Results],
+    known: bool,
 ) -> int:
-    """Solve a batch of blocks that do not lead to each other.
+    """Solve a batch of blocks that do not lead to each other: into `results` and the after tables. Or, where
+    the stored positions of `results` are `known` already, into the after tables alone.
 
     `men` [block, 2]: the men of the first side and of its opponent, as the first side sees them; `turned_men`
     the same for the other side to move. `bases` [block, 2]: the index of the block's first position in either
@@ -302,19 +425,22 @@ def solve_batch(
     EVENTS_FULL (nothing done: call again with more room) or TOO_LONG.
     """
     sides = (
-        make_side(kings, opponent_kings, men, bases, 0, afters, rooms[0]),
-        make_side(opponent_kings, kings, turned_men, bases, 1, afters, rooms[1]),
+        _make_side(kings, opponent_kings, men, bases, 0, afters, rooms[0]),
+        _make_side(opponent_kings, kings, turned_men, bases, 1, afters, rooms[1]),
     )
     count = 1 if sides[1].blocks == 0 else 2
-    last_event = find_exits(sides, count, tables, afters, exit_room)
-    if last_event < 0:
-        return last_event
+    last_event = 0
+    for s in range(count):
+        found = _find_exits(sides[s], tables, afters, capture_work, known, results[s], bases[:, s])
+        if found < 0:
+            return found
+        last_event = max(last_event, found)
     error = spread_on_board(sides, count, tables, afters.score, last_event, strip_room)
     if error:
         return error
     spread_under_rules(sides, count, tables, limit, strip_room)
     for s in range(count):
-        finish_afters(sides[s], tables, afters)
-        for block in range(sides[s].blocks):
+        _finish_afters(sides[s], tables, afters)
+        for block in range(0 if known else sides[s].blocks):
             _gather(sides[s], block, tables, results[s], bases[block, s])
     return 0

@@ -1,22 +1,19 @@
-"""The exits of a word: what captures and men's moves lead to, for 32 positions at once.
+"""Captures of 32 positions at once: the capture sequences of a word, and where they end.
 
-Captures are compulsory, so a position with a capture is decided here. A quiet one leaves its block by men's
-moves alone; what remains are its king moves, inside the block (see spread.py).
+Captures are compulsory, so a position with a capture is decided by where its captures lead. What a capture
+leaves behind is put down as an *ending*, for the caller to look up; this file knows the rules of capturing,
+and no values.
 
-Three sets of lanes tell the outcome under the rules: `any` has an exit, `win` has one to a position lost for
-the opponent, `safe` one to a position not won for the opponent. A byte a lane tells the best score on the
-board (see afters.py).
+Calls in here carry one array, `work`, and scalars: numba counts references to every array that is handed
+over, and the counting would cost more than the captures.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.afters import WIN_AT_ONCE, Afters, block_offset
-from generator.bits import highest, lowest, popcount
+from generator.bits import highest, lowest
 from generator.jit import inlined, kernel
-from generator.subsets import BINOMIAL, STEP, rank
+from generator.subsets import STEP
 
 LAST_ROW = 28
 _ALL = 0xFFFFFFFF
@@ -36,49 +33,22 @@ def _rays() -> NDArray[np.int64]:
 # RAY[square, direction]: all squares that way, to the edge.
 RAY = _rays()
 
-# A capture in progress on the stack: square, whether the piece is a king (by now), captured so far, lanes.
+# `work` holds a stack of captures in progress, then the endings found, then their number.
+# A capture in progress: square, whether the piece is a king (by now), captured so far, lanes.
 _NODE = 4
 # A node is expanded into at most 4 directions * 6 landing squares, one of the nodes is taken off before, and
 # a capture is no longer than the other side has pieces (at most 8 here).
 _STACK_NODES = 8 * 24
+# An ending: own men, own kings but the lane king, landing squares (see `captures`), captured pieces, lanes.
+ENDING = 5
+FIRST_ENDING = _STACK_NODES * _NODE
+_MOST_ENDINGS = 4096
+COUNT = FIRST_ENDING + _MOST_ENDINGS * ENDING
 
 
-class ExitRoom(NamedTuple):
-    """Room to work in, one a thread. `capture` and `quiet` uint8 [32]: best scores; `lanes` int64 [2]: win,
-    safe of the captures; `stack` int64."""
-
-    capture: NDArray[np.uint8]
-    quiet: NDArray[np.uint8]
-    lanes: NDArray[np.int64]
-    stack: NDArray[np.int64]
-
-
-def exit_room() -> ExitRoom:
-    """Room for one thread."""
-    return ExitRoom(
-        np.zeros(32, dtype=np.uint8),
-        np.zeros(32, dtype=np.uint8),
-        np.zeros(2, dtype=np.int64),
-        np.zeros(_STACK_NODES * _NODE, dtype=np.int64),
-    )
-
-
-@inlined
-def _better_everywhere(best: NDArray[np.uint8], score: int, lanes: int) -> None:
-    value = np.uint8(score)
-    mask = np.uint32(lanes)
-    for lane in range(32):
-        offered = value if (mask >> np.uint32(lane)) & np.uint32(1) else np.uint8(0)
-        best[lane] = max(best[lane], offered)
-
-
-@inlined
-def _better_by_lane(best: NDArray[np.uint8], scores: NDArray[np.uint8], at: int, lanes: int) -> None:
-    row = scores[at : at + 32]
-    mask = np.uint32(lanes)
-    for lane in range(32):
-        offered = row[lane] if (mask >> np.uint32(lane)) & np.uint32(1) else np.uint8(0)
-        best[lane] = max(best[lane], offered)
+def capture_work() -> NDArray[np.int64]:
+    """Room for one thread to work out captures in."""
+    return np.zeros(COUNT + 1, dtype=np.int64)
 
 
 @inlined
@@ -131,88 +101,51 @@ def _captures_from(square: int, king: int, occupied: int, targets: int, lanes: i
 
 
 @inlined
-def _end_of_capture(
-    room: ExitRoom,
-    afters: Afters,
-    lane_on_board: bool,
-    men: int,
-    others: int,
-    landings: int,
-    other_men: int,
-    other_kings: int,
-    lanes: int,
+def _put_down(
+    work: NDArray[np.int64], men: int, others: int, landings: int, captured: int, lanes: int
 ) -> None:
-    """A capture is done, in `lanes`. If the lane king stands by, the position is `men`, `others` and it. If
-    it is the capturing king itself (or the side had no king before), it ends on any of `landings` (0: a man
-    of a side without kings, which has words of one lane)."""
-    if not (other_men | other_kings):
-        _better_everywhere(room.capture, WIN_AT_ONCE, lanes)
-        room.lanes[0] |= lanes
-        room.lanes[1] |= lanes
-        return
-    kings = popcount(others) + (1 if lane_on_board or landings else 0)
-    place = (kings, popcount(men), popcount(other_kings), popcount(other_men))
-    offset = (
-        block_offset(kings, men, place[2], other_men)
-        + rank(others) * BINOMIAL[32, place[2]]
-        + rank(other_kings)
-    )
-    word = afters.start[place] + offset
-    lost = int(afters.lost[word])
-    won = int(afters.won[word])
-    if lane_on_board:
-        room.lanes[0] |= lanes & lost
-        room.lanes[1] |= lanes & ~won
-        _better_by_lane(room.capture, afters.score, afters.score_start[place] + offset * 32, lanes)
-        return
-    score = 0
-    if landings:
-        left = landings
-        while left:
-            score = max(score, int(afters.score[afters.score_start[place] + offset * 32 + lowest(left)]))
-            left &= left - 1
-    else:
-        landings = 1
-        score = int(afters.score[afters.score_start[place] + offset])
-    if landings & lost:
-        room.lanes[0] |= lanes
-    if landings & ~won:
-        room.lanes[1] |= lanes
-    _better_everywhere(room.capture, score, lanes)
+    at = work[COUNT]
+    if at == _MOST_ENDINGS:
+        raise OverflowError("more ends of captures in one word than there is room for")
+    work[COUNT] = at + 1
+    at = FIRST_ENDING + at * ENDING
+    work[at] = men
+    work[at + 1] = others
+    work[at + 2] = landings
+    work[at + 3] = captured
+    work[at + 4] = lanes
+
+
+@inlined
+def _push(work: NDArray[np.int64], node: int, square: int, king: int, captured: int, lanes: int) -> None:
+    work[node * _NODE] = square
+    work[node * _NODE + 1] = king
+    work[node * _NODE + 2] = captured
+    work[node * _NODE + 3] = lanes
 
 
 @kernel
 def _carry_on(
-    room: ExitRoom,
-    afters: Afters,
-    nodes: int,
-    lane_on_board: bool,
-    lane_captures: bool,
-    men: int,
-    others: int,
-    other_men: int,
-    other_kings: int,
+    work: NDArray[np.int64], nodes: int, men: int, others: int, targets: int, stands_by: bool
 ) -> int:
     """Carry the captures on the stack to their ends; the lanes that had one to begin with.
 
-    `men` and `others` are the mover's pieces without the capturing one (and without the lane king). Captured
-    pieces stay on the board, and may not be captured twice, until the capture is over.
+    `men` and `others` are the mover's pieces without the capturing one (and without the lane king, which
+    `stands_by` or not). Captured pieces stay on the board, and may not be captured twice, until the capture
+    is over.
     """
-    occupied = men | others | other_men | other_kings
-    in_the_way = _ALL if lane_on_board and not lane_captures else 0
-    stands_by = lane_on_board and not lane_captures
-    stack = room.stack
+    occupied = men | others | targets
+    in_the_way = _ALL if stands_by else 0
     first = True
     started = 0
     while nodes:
         nodes -= 1
-        square = stack[nodes * _NODE]
-        king = stack[nodes * _NODE + 1]
-        captured_before = stack[nodes * _NODE + 2]
-        lanes_here = stack[nodes * _NODE + 3]
-        targets_here = (other_men | other_kings) & ~captured_before
+        square = work[nodes * _NODE]
+        king = work[nodes * _NODE + 1]
+        captured_before = work[nodes * _NODE + 2]
+        lanes_here = work[nodes * _NODE + 3]
         for direction in range(4):
-            victim = _victim(square, king, direction, occupied, targets_here)
+            victim = _victim(square, king, direction, occupied, targets & ~captured_before)
             if victim < 0:
                 continue
             lanes = _open_lanes(square, victim, direction, lanes_here, in_the_way)
@@ -221,101 +154,52 @@ def _carry_on(
             if first:
                 started |= lanes
             captured = captured_before | (1 << victim)
-            targets = targets_here & ~captured
+            left = targets & ~captured
             landing = STEP[victim, direction]
-            if not king:
-                crowned = 1 if landing >= LAST_ROW else 0
-                ending = lanes
-                if targets:
-                    going_on = _captures_from(landing, crowned, occupied, targets, lanes, in_the_way)
-                    if going_on:
-                        stack[nodes * _NODE] = landing
-                        stack[nodes * _NODE + 1] = crowned
-                        stack[nodes * _NODE + 2] = captured
-                        stack[nodes * _NODE + 3] = going_on
-                        nodes += 1
-                        ending &= ~going_on
-                if ending:
-                    new_man = 0 if crowned else 1 << landing
-                    new_king = 1 << landing if crowned else 0
-                    _end_of_capture(
-                        room,
-                        afters,
-                        stands_by,
-                        men | new_man,
-                        others | new_king if stands_by else others,
-                        0 if stands_by else new_king,
-                        other_men & ~captured,
-                        other_kings & ~captured,
-                        ending,
-                    )
-                continue
+            crowned = 1 if king or landing >= LAST_ROW else 0
             # A king must land where the capture goes on, if there is such a square in reach.
-            landings = _free_run(victim, direction, occupied)
+            landings = _free_run(victim, direction, occupied) if king else 1 << landing
             ending = lanes
-            if targets:
+            if left:
                 reaching = lanes
                 target = landing
                 while target >= 0 and (landings >> target) & 1 and reaching:
                     reaching &= ~((1 << target) & in_the_way)
-                    going_on = _captures_from(target, 1, occupied, targets, reaching, in_the_way)
+                    going_on = _captures_from(target, crowned, occupied, left, reaching, in_the_way)
                     if going_on:
-                        stack[nodes * _NODE] = target
-                        stack[nodes * _NODE + 1] = 1
-                        stack[nodes * _NODE + 2] = captured
-                        stack[nodes * _NODE + 3] = going_on
+                        _push(work, nodes, target, crowned, captured, going_on)
                         nodes += 1
                         ending &= ~going_on
                     target = STEP[target, direction]
             if not ending:
                 continue
-            if not stands_by:
-                _end_of_capture(
-                    room,
-                    afters,
-                    False,
-                    men,
-                    others,
-                    landings,
-                    other_men & ~captured,
-                    other_kings & ~captured,
-                    ending,
-                )
-                continue
-            target = landing
-            while target >= 0 and (landings >> target) & 1:
-                ending &= ~(1 << target)
-                if not ending:
-                    break
-                _end_of_capture(
-                    room,
-                    afters,
-                    True,
-                    men,
-                    others | (1 << target),
-                    0,
-                    other_men & ~captured,
-                    other_kings & ~captured,
-                    ending,
-                )
-                target = STEP[target, direction]
+            if not crowned:
+                _put_down(work, men | landings, others, 0, captured, ending)
+            elif not stands_by:
+                _put_down(work, men, others, landings, captured, ending)
+            else:
+                target = landing
+                while target >= 0 and (landings >> target) & 1:
+                    ending &= ~(1 << target)
+                    if not ending:
+                        break
+                    _put_down(work, men, others | (1 << target), 0, captured, ending)
+                    target = STEP[target, direction]
         first = False
     return started
 
 
 @kernel
-def _lane_king_captures(
-    room: ExitRoom, afters: Afters, men: int, others: int, other_men: int, other_kings: int, valid: int
-) -> int:
+def _lane_king_captures(work: NDArray[np.int64], men: int, others: int, targets: int, valid: int) -> int:
     """Captures by the lane king: for each victim and direction, all squares on one side share the landing
     squares on the other. Returns the lanes that have one."""
-    occupied = men | others | other_men | other_kings
+    occupied = men | others | targets
     started = 0
-    left = other_men | other_kings
-    while left:
-        victim = lowest(left)
-        left &= left - 1
-        targets = (other_men | other_kings) & ~(1 << victim)
+    victims = targets
+    while victims:
+        victim = lowest(victims)
+        victims &= victims - 1
+        left = targets & ~(1 << victim)
         for direction in range(4):
             landing = STEP[victim, direction]
             if landing < 0 or (occupied >> landing) & 1:
@@ -326,75 +210,50 @@ def _lane_king_captures(
             started |= lanes
             landings = _free_run(victim, direction, occupied)
             nodes = 0
-            if targets:
-                squares = landings
-                while squares:
-                    target = lowest(squares)
-                    squares &= squares - 1
-                    if _captures_from(target, 1, occupied, targets, 1, 0):
-                        room.stack[nodes * _NODE] = target
-                        room.stack[nodes * _NODE + 1] = 1
-                        room.stack[nodes * _NODE + 2] = 1 << victim
-                        room.stack[nodes * _NODE + 3] = lanes
-                        nodes += 1
+            squares = landings if left else 0
+            while squares:
+                target = lowest(squares)
+                squares &= squares - 1
+                if _captures_from(target, 1, occupied, left, 1, 0):
+                    _push(work, nodes, target, 1, 1 << victim, lanes)
+                    nodes += 1
             if nodes:
-                _carry_on(room, afters, nodes, True, True, men, others, other_men, other_kings)
+                _carry_on(work, nodes, men, others, targets, False)
             else:
-                _end_of_capture(
-                    room,
-                    afters,
-                    False,
-                    men,
-                    others,
-                    landings,
-                    other_men & ~(1 << victim),
-                    other_kings & ~(1 << victim),
-                    lanes,
-                )
+                _put_down(work, men, others, landings, 1 << victim, lanes)
     return started
 
 
 @kernel
-def captures(
-    room: ExitRoom,
-    afters: Afters,
-    lane_on_board: bool,
-    men: int,
-    others: int,
-    other_men: int,
-    other_kings: int,
-    valid: int,
-) -> int:
-    """All captures of a word: the lanes that have one. `others`: the mover's kings but the lane king;
-    `valid`: the lanes that are positions. Scores and outcomes are left in `room.capture` and `room.lanes`."""
-    room.capture[:] = 0
-    room.lanes[:] = 0
-    started = 0
-    if lane_on_board:
-        started |= _lane_king_captures(room, afters, men, others, other_men, other_kings, valid)
-    occupied = men | others | other_men | other_kings
-    targets = other_men | other_kings
-    left = men | others
-    while left:
-        square = lowest(left)
-        left &= left - 1
+def captures(work: NDArray[np.int64], lane: bool, men: int, others: int, targets: int, valid: int) -> int:
+    """All captures of a word; the lanes that have one.
+
+    Args:
+        work: takes the endings: `work[COUNT]` of them, ENDING fields each, from `work[FIRST_ENDING]` on.
+        Where the
+            lane king captures, the ending has its landing squares, any of which it may choose; where a man of
+            a side without kings is crowned, those of the new king; otherwise 0, and the lane king, if there
+            is one, has stayed where it is.
+        lane: whether the mover has a lane king.
+        men: the mover's.
+        others: the mover's kings but the lane king.
+        targets: the other side's pieces.
+        valid: the lanes that are positions; lane 0 alone for a side without kings.
+
+    Raises:
+        OverflowError: more endings than `work` has room for.
+    """
+    work[COUNT] = 0
+    started = _lane_king_captures(work, men, others, targets, valid) if lane else 0
+    occupied = men | others | targets
+    in_the_way = _ALL if lane else 0
+    pieces = men | others
+    while pieces:
+        square = lowest(pieces)
+        pieces &= pieces - 1
         king = (others >> square) & 1
-        in_the_way = _ALL if lane_on_board else 0
-        if not _captures_from(square, king, occupied, targets, valid, in_the_way):
-            continue
-        room.stack[0] = square
-        room.stack[1] = king
-        room.stack[2] = 0
-        room.stack[3] = valid
-        started |= _carry_on(
-            room,
-            afters,
-            1,
-            lane_on_board,
-            False,
-            men & ~(1 << square),
-            others & ~(1 << square),
-            other_men,
-            other_kings,
-        )
+        if _captures_from(square, king, occupied, targets, valid, in_the_way):
+            _push(work, 0, square, king, 0, valid)
+            rest = ~(1 << square)
+            started |= _carry_on(work, 1, men & rest, others & rest, targets, lane)
     return started

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from generator.afters import LONGEST_PLIES, Afters
 from generator.blocks import EVENTS_FULL, Results, SideRoom, solve_batch
 from generator.errors import DistanceOverflowError, StoppedError
-from generator.exits import ExitRoom, exit_room
+from generator.exits import capture_work
 from generator.menplacements import blocks_of
-from generator.restore import restore_batch
 from generator.spread import NOT_DECIDED, STRIP, TOO_LONG
 from generator.subsets import Subsets, subsets
 from tablebase.material import Material
@@ -72,7 +71,7 @@ class Workshop:
     def __init__(self, material: Material) -> None:
         self._material = material
         self._events_a_word = self._EVENTS_A_WORD
-        self.exit_room: ExitRoom = exit_room()
+        self.capture_work: NDArray[np.int64] = capture_work()
         self.strip_room: NDArray[np.uint32] = np.zeros(3 * STRIP, dtype=np.uint32)
         self.rooms = self._make_rooms()
 
@@ -147,14 +146,14 @@ class Crew:
         """
         own = empty_results(material)
         results = (own, own if material == material.mirror else empty_results(material.mirror))
-        self._run(solve_batch, material, results)
+        self._run(material, results, False)
         return results
 
     def restore(self, material: Material, results: Pair) -> None:
         """Fill in the after tables of a material and its mirror from the values of their stored positions."""
-        self._run(restore_batch, material, results)
+        self._run(material, results, True)
 
-    def _run(self, kernel: Callable[..., int], material: Material, results: Pair) -> None:
+    def _run(self, material: Material, results: Pair, known: bool) -> None:
         kings, opponent_kings = material.own_kings, material.other_kings
         most = max(kings, opponent_kings)
         tables: Subsets = subsets(most, max(most - 1, 0))
@@ -168,7 +167,7 @@ class Crew:
             size = _batch(material)
             while first < last and not self._stopping.is_set():
                 batch = slice(first, min(first + size, last))
-                error = kernel(
+                error = solve_batch(
                     blocks.men[batch],
                     blocks.turned_men[batch],
                     blocks.bases[batch],
@@ -177,10 +176,11 @@ class Crew:
                     self._limit,
                     tables,
                     self._afters,
-                    workshop.exit_room,
+                    workshop.capture_work,
                     workshop.rooms,
                     workshop.strip_room,
                     results,
+                    known,
                 )
                 if error == EVENTS_FULL:
                     workshop.grow()

@@ -77,17 +77,6 @@ class Side(NamedTuple):
 
 
 @inlined
-def add_event(side: Side, ply: int, word: int, lanes: int) -> None:
-    """At `ply`, these lanes are decided by an exit, or (quiet, at an even ply) no longer held by one."""
-    event = side.event_count[0]
-    side.event_word[event] = word
-    side.event_lanes[event] = lanes
-    side.event_next[event] = side.event_first[ply]
-    side.event_first[ply] = event
-    side.event_count[0] = event + 1
-
-
-@inlined
 def _strips(side: Side) -> int:
     """Strips of a block; strips are numbered through all blocks of the batch."""
     return (side.columns + STRIP - 1) // STRIP
@@ -99,98 +88,72 @@ def _words(side: Side) -> int:
     return side.rows * side.columns
 
 
+# Arrays are taken out of their tuples before the loops: numba counts references at each such access.
+
+
 @kernel
-def _find(
-    side: Side,
-    tables: Subsets,
-    strip: int,
-    wins: bool,
-    reach: NDArray[np.uint32],
-    empty: NDArray[np.uint32],
-    path: NDArray[np.uint32],
-) -> None:
-    """New wins (a king move to a lost position) or losses (none to a position not yet won) of a strip."""
-    block, strip_of_block = divmod(strip, _strips(side))
-    first = strip_of_block * STRIP
-    count = min(STRIP, side.columns - first)
-    others = tables.squares[tables.start[side.opponent_kings] : tables.start[side.opponent_kings + 1]]
+def _find(side: Side, tables: Subsets, wins: bool, strip_room: NDArray[np.uint32]) -> None:
+    """New wins (a king move to a lost position) or losses (none to a position not yet won) of the strips
+    whose successors have changed."""
+    if side.kings == 0:
+        return
+    columns, rows, strips = side.columns, side.rows, _strips(side)
+    changed = side.lost_changed if wins else side.won_changed
+    goals = side.lost if wins else side.won
+    results = side.new_wins if wins else side.new_losses
+    touched_strips, open_lanes, held_lanes = side.touched, side.open, side.held
+    men, opponent_men = side.men, side.opponent_men
+    reach, empty, path = strip_room[:STRIP], strip_room[STRIP : 2 * STRIP], strip_room[2 * STRIP :]
     own = tables.start[side.kings - 1]
-    blockers = side.men[block] | side.opponent_men[block]
+    own_sets, king_steps, steps_start = tables.squares[own:], tables.king_steps, tables.king_steps_start[own:]
+    others = tables.squares[tables.start[side.opponent_kings] : tables.start[side.opponent_kings + 1]]
     everywhere = np.uint32(0) if wins else ALL_LANES
-    for row in range(side.rows):
-        at = block * _words(side) + row * side.columns + first
-        still_open = side.open[at : at + count]
-        held = side.held[at : at + count]
-        any_open = np.uint32(0)
-        for c in range(count):
-            any_open = np.uint32(
-                any_open | np.uint32(still_open[c] & np.uint32(~np.uint32(held[c] & everywhere)))
-            )
-        if any_open == 0:
+    for strip in range(side.blocks * strips):
+        if not changed[strip]:
             continue
-        occupied = int(tables.squares[own + row]) | blockers
-        king_moves(
-            reach,
-            side.lost if wins else side.won,
-            not wins,
-            block * _words(side),
-            row,
-            first,
-            count,
-            side.columns,
-            others,
-            occupied,
-            blockers,
-            tables.king_steps,
-            tables.king_steps_start[own + row],
-            empty,
-            path,
-        )
-        found = side.new_wins[at : at + count] if wins else side.new_losses[at : at + count]
-        touched = np.uint32(0)
-        for c in range(count):
-            lanes = np.uint32(still_open[c] & np.uint32(~np.uint32(held[c] & everywhere)))
-            new = np.uint32(found[c] | np.uint32(lanes & np.uint32(reach[c] ^ everywhere)))
-            found[c] = new
-            touched = np.uint32(touched | new)
-        if touched:
-            side.touched[strip] = 1
-
-
-@inlined
-def scatter(
-    side: Side,
-    other: Side,
-    tables: Subsets,
-    block: int,
-    row: int,
-    column: int,
-    lane: int,
-    goals: NDArray[np.uint32],
-    scores: NDArray[np.uint8],
-    score: int,
-) -> int:
-    """Write a result of `side` into every word of `other` that holds the position: into `goals`, and into
-    `other`'s scores (score 0: those are left alone). Returns the column of those words."""
-    own = row + BINOMIAL[lane, side.kings] if side.kings else 0
-    turned = int(tables.reversed_rank[tables.start[side.kings] + own])
-    kings = side.opponent_kings
-    base = block * _words(other)
-    if kings == 0:
-        goals[base + turned] = np.uint32(1)
-        if score:
-            scores[other.score_start[block] + turned] = np.uint8(score)
-        return turned
-    left = int(tables.squares[tables.start[kings] + column])
-    less_one = tables.less_one_start[kings] + column * kings
-    for i in range(kings):
-        square = 31 - lowest(left)
-        left &= left - 1
-        word = int(tables.less_one[less_one + i]) * other.columns + turned
-        goals[base + word] = np.uint32(goals[base + word] | np.uint32(np.uint32(1) << np.uint32(square)))
-        if score:
-            scores[other.score_start[block] + word * 32 + square] = np.uint8(score)
-    return turned
+        changed[strip] = 0
+        block = strip // strips
+        first = (strip - block * strips) * STRIP
+        count = min(STRIP, columns - first)
+        blockers = int(men[block] | opponent_men[block])
+        base = block * rows * columns
+        touched_strip = np.uint32(0)
+        for row in range(rows):
+            at = base + row * columns + first
+            still_open = open_lanes[at : at + count]
+            held = held_lanes[at : at + count]
+            any_open = np.uint32(0)
+            for c in range(count):
+                lanes = np.uint32(still_open[c] & np.uint32(~np.uint32(held[c] & everywhere)))
+                any_open = np.uint32(any_open | lanes)
+            if any_open == 0:
+                continue
+            occupied = int(own_sets[row]) | blockers
+            king_moves(
+                reach,
+                goals,
+                not wins,
+                base,
+                row,
+                first,
+                count,
+                columns,
+                others,
+                occupied,
+                blockers,
+                king_steps,
+                steps_start[row],
+                empty,
+                path,
+            )
+            found = results[at : at + count]
+            for c in range(count):
+                lanes = np.uint32(still_open[c] & np.uint32(~np.uint32(held[c] & everywhere)))
+                new = np.uint32(found[c] | np.uint32(lanes & np.uint32(reach[c] ^ everywhere)))
+                found[c] = new
+                touched_strip = np.uint32(touched_strip | new)
+        if touched_strip:
+            touched_strips[strip] = 1
 
 
 @kernel
@@ -204,32 +167,59 @@ def _apply(
     scores: NDArray[np.uint8],
     score: int,
 ) -> int:
-    """Decide the new results of one kind and hand them to the other side; how many."""
+    """Decide the new results of one kind, and write each into every word of the other side that holds the
+    position: into what its moves lead to, and into its scores (score 0: those are left alone). Returns how
+    many there were."""
     results = side.new_wins if wins else side.new_losses
     goals = other.won if wins else other.lost
     changed = other.won_changed if wins else other.lost_changed
+    touched, open_lanes = side.touched, side.open
+    columns, rows, strips = side.columns, side.rows, _strips(side)
+    goal_columns, goal_words, goal_strips = other.columns, _words(other), _strips(other)
+    score_starts = other.score_start
+    kings, opponent_kings = side.kings, side.opponent_kings
+    turned_ranks = tables.reversed_rank[tables.start[kings] :]
+    opponent_sets = tables.squares[tables.start[opponent_kings] :]
+    less_one = tables.less_one[tables.less_one_start[opponent_kings] :]
     decided = 0
-    for strip in range(side.blocks * _strips(side)):
-        if not side.touched[strip]:
+    for strip in range(side.blocks * strips):
+        if not touched[strip]:
             continue
-        block, strip_of_block = divmod(strip, _strips(side))
-        first = strip_of_block * STRIP
-        count = min(STRIP, side.columns - first)
-        for row in range(side.rows):
-            at = block * _words(side) + row * side.columns + first
+        block = strip // strips
+        first = (strip - block * strips) * STRIP
+        count = min(STRIP, columns - first)
+        base = block * goal_words
+        score_start = score_starts[block]
+        for row in range(rows):
+            at = (block * rows + row) * columns + first
             for c in range(count):
                 if results[at + c] == 0:
                     continue
                 lanes = int(results[at + c])
                 results[at + c] = 0
-                side.open[at + c] = np.uint32(side.open[at + c] & np.uint32(~np.uint32(lanes)))
+                open_lanes[at + c] = np.uint32(open_lanes[at + c] & np.uint32(~np.uint32(lanes)))
+                opponents = int(opponent_sets[first + c])
                 while lanes:
                     lane = lowest(lanes)
                     lanes &= lanes - 1
                     decided += 1
                     plies[(at + c) * 32 + lane] = np.uint8(ply)
-                    turned = scatter(side, other, tables, block, row, first + c, lane, goals, scores, score)
-                    changed[block * _strips(other) + turned // STRIP] = 1
+                    turned = int(turned_ranks[row + BINOMIAL[lane, kings] if kings else 0])
+                    changed[block * goal_strips + turned // STRIP] = 1
+                    if opponent_kings == 0:
+                        goals[base + turned] = np.uint32(1)
+                        if score:
+                            scores[score_start + turned] = np.uint8(score)
+                        continue
+                    left = opponents
+                    for i in range(opponent_kings):
+                        square = 31 - lowest(left)
+                        left &= left - 1
+                        word = int(less_one[(first + c) * opponent_kings + i]) * goal_columns + turned
+                        bit = np.uint32(np.uint32(1) << np.uint32(square))
+                        goals[base + word] = np.uint32(goals[base + word] | bit)
+                        if score:
+                            scores[score_start + word * 32 + square] = np.uint8(score)
     return decided
 
 
@@ -237,57 +227,52 @@ def _apply(
 def _take_events(side: Side, ply: int) -> None:
     """The exits whose distance is reached: wins at odd plies, at even ones losses, and lanes no longer
     held."""
-    event = side.event_first[ply]
+    event = int(side.event_first[ply])
+    if event < 0:
+        return
+    side.event_first[ply] = -1
+    following, words, lanes_of = side.event_next, side.event_word, side.event_lanes
+    quiet, open_lanes, held = side.quiet, side.open, side.held
+    new_wins, new_losses, touched, won_changed = (
+        side.new_wins,
+        side.new_losses,
+        side.touched,
+        side.won_changed,
+    )
+    inside_lanes = ALL_LANES if side.kings else np.uint32(0)
+    columns, words_of_block, strips = side.columns, _words(side), _strips(side)
+    one_strip_a_block = strips == 1
     while event >= 0:
-        word = side.event_word[event]
-        lanes = side.event_lanes[event]
-        strip = word // _words(side) * _strips(side) + word % side.columns // STRIP
-        side.touched[strip] = 1
-        inside = np.uint32(lanes & side.quiet[word]) if side.kings else np.uint32(0)
+        word = int(words[event])
+        lanes = lanes_of[event]
+        block = word // words_of_block
+        strip = block if one_strip_a_block else block * strips + word % columns // STRIP
+        touched[strip] = 1
+        inside = np.uint32(np.uint32(lanes & quiet[word]) & inside_lanes)
         outside = np.uint32(lanes & np.uint32(~inside))
         if ply % 2:
-            side.new_wins[word] = np.uint32(
-                side.new_wins[word] | np.uint32(outside | np.uint32(inside & side.open[word]))
-            )
+            new = np.uint32(outside | np.uint32(inside & open_lanes[word]))
+            new_wins[word] = np.uint32(new_wins[word] | new)
         else:
-            side.new_losses[word] = np.uint32(side.new_losses[word] | outside)
-            side.held[word] = np.uint32(side.held[word] & np.uint32(~inside))
+            new_losses[word] = np.uint32(new_losses[word] | outside)
+            held[word] = np.uint32(held[word] & np.uint32(~inside))
             if inside:
-                side.won_changed[strip] = 1
-        event = side.event_next[event]
-    side.event_first[ply] = -1
+                won_changed[strip] = 1
+        event = int(following[event])
 
 
-@inlined
+@kernel
 def _begin(side: Side) -> None:
     words = side.blocks * _words(side)
     side.lost[:words] = 0
     side.won[:words] = 0
+    open_lanes, quiet = side.open, side.quiet
     for strip in range(side.blocks * _strips(side)):
         side.lost_changed[strip] = 0
         side.won_changed[strip] = 1  # at ply 0: positions without any move
         side.touched[strip] = 0
     for word in range(words):
-        side.open[word] = side.quiet[word] if side.kings else np.uint32(0)
-
-
-@inlined
-def _find_all(side: Side, tables: Subsets, wins: bool, strip_room: NDArray[np.uint32]) -> None:
-    if side.kings == 0:
-        return
-    changed = side.lost_changed if wins else side.won_changed
-    for strip in range(side.blocks * _strips(side)):
-        if changed[strip]:
-            changed[strip] = 0
-            _find(
-                side,
-                tables,
-                strip,
-                wins,
-                strip_room[:STRIP],
-                strip_room[STRIP : 2 * STRIP],
-                strip_room[2 * STRIP :],
-            )
+        open_lanes[word] = quiet[word] if side.kings else np.uint32(0)
 
 
 @kernel
@@ -312,7 +297,7 @@ def spread_on_board(
         wins = ply % 2 == 1
         for s in range(count):
             _take_events(sides[s], ply)
-            _find_all(sides[s], tables, wins, strip_room)
+            _find(sides[s], tables, wins, strip_room)
         decided = 0
         score = (ply + 1) // 2 if wins else WIN_AT_ONCE - ply // 2
         for s in range(count):
@@ -363,8 +348,8 @@ def spread_under_rules(
         for s in range(count):
             if ply == 1:
                 _take_rule_exits(sides[s])
-            _find_all(sides[s], tables, True, strip_room)
-            _find_all(sides[s], tables, False, strip_room)
+            _find(sides[s], tables, True, strip_room)
+            _find(sides[s], tables, False, strip_room)
         decided = 0
         for s in range(count):
             decided += _apply(sides[s], sides[count - 1 - s], tables, True, sides[s].dtc, ply, no_scores, 0)
