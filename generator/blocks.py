@@ -41,7 +41,7 @@ class Results(NamedTuple):
 
 
 @inlined
-def _make_side(
+def make_side(
     kings: int,
     opponent_kings: int,
     men: NDArray[np.int64],
@@ -359,7 +359,7 @@ def _gather(side: Side, block: int, tables: Subsets, results: Results, index: in
 
 
 @kernel
-def _find_exits(
+def find_exits(
     side: Side,
     tables: Subsets,
     afters: Afters,
@@ -425,13 +425,13 @@ def solve_batch(
     EVENTS_FULL (nothing done: call again with more room) or TOO_LONG.
     """
     sides = (
-        _make_side(kings, opponent_kings, men, bases, 0, afters, rooms[0]),
-        _make_side(opponent_kings, kings, turned_men, bases, 1, afters, rooms[1]),
+        make_side(kings, opponent_kings, men, bases, 0, afters, rooms[0]),
+        make_side(opponent_kings, kings, turned_men, bases, 1, afters, rooms[1]),
     )
     count = 1 if sides[1].blocks == 0 else 2
     last_event = 0
     for s in range(count):
-        found = _find_exits(sides[s], tables, afters, capture_work, known, results[s], bases[:, s])
+        found = find_exits(sides[s], tables, afters, capture_work, known, results[s], bases[:, s])
         if found < 0:
             return found
         last_event = max(last_event, found)

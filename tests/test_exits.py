@@ -17,7 +17,7 @@ from squaresets import ALL_LANES, coordinates, rank, set_of, squares_of
 from generator import afters
 from generator.afters import DRAWN, Afters
 from generator.blocks import find_exits, make_side
-from generator.slices import Workshop
+from generator.slices import Workshop, empty_results
 from generator.spread import Side
 from generator.subsets import subsets
 from tablebase.board import ALL_SQUARES, Position
@@ -142,7 +142,9 @@ def side_of(material: Material, men: int, opponent_men: int, workshop: Workshop,
 def found_exits(side: Side, material: Material, arena: Afters, workshop: Workshop) -> dict[int, list[int]]:
     """Run the kernel; for each word, the ply of each lane's event (-1: none)."""
     tables = subsets(max(side.kings, side.opponent_kings), max(side.kings - 1, 0))
-    last = find_exits((side, side), 1, tables, arena, workshop.exit_room)
+    nothing_known = empty_results(Material(1, 0, 1, 0))
+    bases = np.zeros(1, np.int64)
+    last = find_exits(side, tables, arena, workshop.capture_work, False, nothing_known, bases)
     assert last >= 0
     events: dict[int, list[int]] = {}
     for ply in range(last + 1):
