@@ -43,8 +43,10 @@ class MainRoadSearch:
     def __init__(self, tablebase: Tablebase, stronger: Color) -> None:
         self._tablebase = tablebase
         self._stronger = stronger
-        self._needed: dict[Position, int] = {}
-        self._refuted: dict[Position, int] = {}  # more moves than this are needed
+        self._enough: dict[
+            Position, int
+        ] = {}  # so many moves have been found to be enough, perhaps not the least
+        self._too_few: dict[Position, int] = {}  # so many moves have been found to be too few
         self._after: dict[Position, list[Position]] = {}
         self._keeps: dict[Position, bool] = {}
         self._replies: dict[Position, list[Position]] = {}
@@ -68,17 +70,17 @@ class MainRoadSearch:
             if forced:
                 return moves
         raise DamagedTableError(
-            f"the tables contradict each other: {position.to_fen()} is a win, but no way in {longest} moves "
+            f"the tables contradict each other: {position.to_fen()} is a win, but no way within {longest} moves "
             "leads to its end; check them with `shashki verify`"
         )
 
     def _forces(self, position: Position, moves: int) -> bool:
         """Whether so many moves are enough, the first of them to be made now."""
-        if (needed := self._needed.get(position)) is not None:
-            return needed <= moves
-        if moves <= self._refuted.get(position, 0):
+        if moves >= self._enough.get(position, moves + 1):
+            return True
+        if moves <= self._too_few.get(position, 0):
             return False
-        # Fewer first, so that what is found is the least, whatever number a position comes up with at first.
+        # A short way, where there is one, is found far sooner than one of as many moves as are allowed.
         if moves > 1 and self._forces(position, moves - 1):
             return True
         for after in self._positions_after(position):
@@ -86,9 +88,9 @@ class MainRoadSearch:
             if moves == 1 and self._replies_that_stay(after):
                 continue
             if self._keeps_the_win(after) and self._cannot_stay(after, moves - 1):
-                self._needed[position] = moves
+                self._enough[position] = moves
                 return True
-        self._refuted[position] = moves
+        self._too_few[position] = moves
         return False
 
     def _cannot_stay(self, position: Position, moves: int) -> bool:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -208,6 +209,7 @@ def test_a_reader_that_stops_reading_is_no_trouble(tables4: Path) -> None:
         [*SHASHKI, "probe", "W:WKa1,Kc1:BKh8,Kb8", "--data", str(tables4)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None

@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 
-from tablebase import Color, MissingTableError, Outcome, Position, Probe, Tablebase, open_tablebase
+from tablebase import (
+    Color,
+    DamagedTableError,
+    MissingTableError,
+    Outcome,
+    Position,
+    Probe,
+    Tablebase,
+    open_tablebase,
+)
 from tablebase.board import MAIN_ROAD
 from tablebase.drawcases import DrawCase, DrawRule, draw_cases
 from tablebase.mainroad import MainRoadSearch
@@ -267,3 +276,11 @@ def test_a_game_that_is_won_needs_no_move(tablebase: Tablebase, rule: DrawRule) 
 def test_a_search_tells_which_table_it_lacks() -> None:
     with Tablebase() as empty, pytest.raises(MissingTableError, match=r"KKvK\.wdl"):
         MainRoadSearch(empty, Color.WHITE).moves_needed(Position.from_fen("W:WKa1,Kc1,Ke1:BKh8"))
+
+
+def test_tables_that_contradict_each_other_are_found_out(tablebase: Tablebase) -> None:
+    search = MainRoadSearch(tablebase, Color.WHITE)
+    position = Position.from_fen("W:WKf2,Kh2,a1:BKf6")
+    assert search.moves_needed(position, longest=2) == 2
+    with pytest.raises(DamagedTableError, match=r"contradict each other.*no way within 1 moves"):
+        search.moves_needed(position, longest=1)
