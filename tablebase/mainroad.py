@@ -70,8 +70,8 @@ class MainRoadSearch:
             if forced:
                 return moves
         raise DamagedTableError(
-            f"the tables contradict each other: {position.to_fen()} is a win, but no way within {longest} moves "
-            "leads to its end; check them with `shashki verify`"
+            f"the tables contradict each other: {position.to_fen()} is a win, "
+            f"but no way within {longest} moves leads to its end; check them with `shashki verify`"
         )
 
     def _forces(self, position: Position, moves: int) -> bool:
