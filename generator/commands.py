@@ -135,9 +135,11 @@ def _generate(args: argparse.Namespace) -> int:
 def _dry_run(args: argparse.Namespace, jobs: int) -> int:
     from generator.errors import PlanError
     from generator.plan import available_disk, available_memory, both
-    from generator.run import check_plan, make_plan, readable
+    from generator.run import check_plan, make_plan, readable, remake_note
 
     work = make_plan(args.data, args.pieces, args.metrics, jobs)
+    if note := remake_note(args.data):
+        print(f"note: {note}")
     for pair in work.todo:
         names = " and ".join(str(material) for material in both(pair))
         print(f"{names:<24}{sum(material.positions for material in both(pair)):>18,} positions")

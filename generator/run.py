@@ -102,6 +102,14 @@ def _remove_tables(directory: Path) -> None:
     (directory / MANIFEST).unlink(missing_ok=True)
 
 
+def _remove_strays(directory: Path) -> None:
+    """Remove what a killed run was writing, and nothing that is not ours."""
+    for path in directory.glob(f"*{TEMPORARY_SUFFIX}"):
+        stem, _, kind = path.name.removesuffix(TEMPORARY_SUFFIX).rpartition(".")[0].rpartition(".")
+        if f"{stem}.{kind}" == MANIFEST or (kind in list(Metric) and _material(stem)):
+            path.unlink()
+
+
 def _material(text: str) -> Material | None:
     with suppress(MaterialError):
         return Material.parse(text)
@@ -128,6 +136,11 @@ def make_plan(
     Distances are read together with the outcomes, so WDL is always among the metrics.
     """
     return _make_plan(directory, _open_manifest(directory, ruleset)[0], pieces, metrics, jobs)
+
+
+def remake_note(directory: Path, ruleset: Ruleset = KING_MOVES_ONLY) -> str | None:
+    """Why a run in `directory` would make all its tables again; None where it would go on with them."""
+    return _open_manifest(directory, ruleset)[1]
 
 
 def _make_plan(
@@ -203,8 +216,7 @@ def generate(
     started = time.perf_counter()
     directory.mkdir(parents=True, exist_ok=True)
     with locked(directory):
-        for stray in directory.glob(f"*{TEMPORARY_SUFFIX}"):
-            stray.unlink()
+        _remove_strays(directory)
         manifest, note = _open_manifest(directory, ruleset)
         work = _make_plan(directory, manifest, pieces, metrics, jobs)
         check_plan(directory, work, memory)
