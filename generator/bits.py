@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, cast
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
@@ -69,3 +70,10 @@ def highest(squares: int) -> int:
 def reverse(squares: int) -> int:
     """A 32-bit set with the board turned: square s becomes 31 - s. Bits above 31 are dropped."""
     return _reverse(squares)
+
+
+@inlined
+def signed(value: Any) -> int:
+    """An element of an array as an int64. (`int` would keep an unsigned one unsigned, and numba takes sums
+    and differences of int64 and uint64 to floating point.)"""
+    return np.int64(value)  # type: ignore[return-value]

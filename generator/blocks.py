@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.afters import DRAWN, WIN_AT_ONCE, Afters, block_offset
-from generator.bits import highest, lowest, popcount
+from generator.bits import highest, lowest, popcount, signed
 from generator.exits import COUNT, ENDING, FIRST_ENDING, LAST_ROW, captures
 from generator.jit import inlined, kernel
 from generator.spread import NOT_DECIDED, Side, spread_on_board, spread_under_rules
@@ -82,7 +82,7 @@ def _take_captures(
     """The captures of a block: which lanes have one (the rest of the valid ones are `quiet`), and their
     best."""
     kings, columns = side.kings, side.columns
-    men, opponent_men = int(side.men[block]), int(side.opponent_men[block])
+    men, opponent_men = signed(side.men[block]), signed(side.opponent_men[block])
     all_men = men | opponent_men
     quiet, held = side.quiet, side.held
     rule_win, rule_safe, rule_any, best = side.rule_win, side.rule_safe, side.rule_any, side.dtw
@@ -91,7 +91,7 @@ def _take_captures(
     own_sets = tables.squares[tables.start[max(kings - 1, 0)] :]
     opponent_sets = tables.squares[tables.start[side.opponent_kings] :]
     for row in range(side.rows):
-        others = int(own_sets[row])
+        others = signed(own_sets[row])
         # A position is decided where its highest king is the lane.
         lanes_of_row = 1
         if kings:
@@ -100,7 +100,7 @@ def _take_captures(
             lanes_of_row = 0
         for column in range(columns):
             word = (block * side.rows + row) * columns + column
-            opponents = int(opponent_sets[column])
+            opponents = signed(opponent_sets[column])
             valid = lanes_of_row & ~(all_men | others | opponents) if kings else lanes_of_row
             if opponents & (all_men | others):
                 valid = 0
@@ -125,8 +125,8 @@ def _take_captures(
                     place = (own_kings, popcount(own_men), popcount(left_kings), popcount(left_men))
                     offset = block_offset(own_kings, own_men, place[2], left_men)
                     offset += rank(own_others) * BINOMIAL[32, place[2]] + rank(left_kings)
-                    lost = int(lost_after[starts[place] + offset])
-                    won = int(won_after[starts[place] + offset])
+                    lost = signed(lost_after[starts[place] + offset])
+                    won = signed(won_after[starts[place] + offset])
                     at = score_starts[place] + offset * (32 if own_kings else 1)
                     if kings and not landings:
                         # The lane king stands by: each lane has a value of its own.
@@ -164,7 +164,7 @@ def _take_captures(
 def _take_mens_moves(side: Side, block: int, tables: Subsets, afters: Afters) -> None:
     """The men's moves of a block, for its quiet positions."""
     kings, columns = side.kings, side.columns
-    men, opponent_men = int(side.men[block]), int(side.opponent_men[block])
+    men, opponent_men = signed(side.men[block]), signed(side.opponent_men[block])
     all_men = men | opponent_men
     quiet_lanes, best = side.quiet, side.dtw
     rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
@@ -187,17 +187,17 @@ def _take_mens_moves(side: Side, block: int, tables: Subsets, afters: Afters) ->
             start = afters.start[place] + offset
             score_start = afters.score_start[place] + offset * (32 if kings_after else 1)
             for row in range(side.rows):
-                others = int(own_sets[row])
+                others = signed(own_sets[row])
                 if others & (all_men | (1 << target)):
                     continue
                 row_after = rank(others | (1 << target)) if crowned and kings else row
                 for column in range(columns):
                     word = (block * side.rows + row) * columns + column
-                    quiet = int(quiet_lanes[word])
-                    if not quiet or (int(opponent_sets[column]) >> target) & 1:
+                    quiet = signed(quiet_lanes[word])
+                    if not quiet or (signed(opponent_sets[column]) >> target) & 1:
                         continue
                     offset = row_after * columns + column
-                    lost, won = int(lost_after[start + offset]), int(won_after[start + offset])
+                    lost, won = signed(lost_after[start + offset]), signed(won_after[start + offset])
                     if not kings:
                         # One lane before the move; after a promotion the new king is the lane.
                         lane = target if crowned else 0
@@ -223,7 +223,7 @@ def _take_mens_moves(side: Side, block: int, tables: Subsets, afters: Afters) ->
 def _take_known(side: Side, block: int, tables: Subsets, results: Results, index: int) -> None:
     """Instead of men's moves: every quiet position of a block is decided, as `results` know it. Restoring a
     slice is solving it with nothing left to find."""
-    men = int(side.men[block] | side.opponent_men[block])
+    men = signed(side.men[block] | side.opponent_men[block])
     kings, columns = side.kings, side.columns
     quiet, best = side.quiet, side.dtw
     rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
@@ -233,17 +233,17 @@ def _take_known(side: Side, block: int, tables: Subsets, results: Results, index
         tables.squares[tables.start[side.opponent_kings] :],
     )
     for own_rank in range(BINOMIAL[32, kings]):
-        own = int(own_sets[own_rank])
+        own = signed(own_sets[own_rank])
         if own & men:
             continue
         lane = highest(own) if own else 0
         row = own_rank - BINOMIAL[lane, kings] if own else 0
         for column in range(columns):
-            if int(opponent_sets[column]) & (men | own):
+            if signed(opponent_sets[column]) & (men | own):
                 continue
             word = (block * side.rows + row) * columns + column
-            if (int(quiet[word]) >> lane) & 1:
-                dtw, dtc = int(known_dtw[index]), known_dtc[index]
+            if (signed(quiet[word]) >> lane) & 1:
+                dtw, dtc = signed(known_dtw[index]), known_dtc[index]
                 bit = np.uint32(1 << lane)
                 quiet[word] &= ~bit
                 rule_any[word] |= bit
@@ -272,8 +272,8 @@ def _list_events(side: Side, block: int) -> int:
         if event + 33 > len(following):
             return EVENTS_FULL
         here = best[word * 32 : word * 32 + 32]
-        quiet = int(quiet_lanes[word])
-        left = int(any_exit[word])
+        quiet = signed(quiet_lanes[word])
+        left = signed(any_exit[word])
         held = 0
         if kings == 0 and quiet & ~left:
             # Without kings and without an exit there is no move at all: lost.
@@ -285,10 +285,10 @@ def _list_events(side: Side, block: int) -> int:
             same = np.uint32(0)
             for lane in range(32):
                 same = np.uint32(same | np.uint32(np.uint32(here[lane] == score) << np.uint32(lane)))
-            lanes = left & int(same)
+            lanes = left & signed(same)
             left &= ~lanes
             held |= lanes & quiet
-            value = int(score)
+            value = signed(score)
             if value == DRAWN:
                 continue
             ply = 2 * (WIN_AT_ONCE - value) + 1 if value > DRAWN else 2 * value
@@ -305,17 +305,17 @@ def _list_events(side: Side, block: int) -> int:
 @kernel
 def _fill_draws(side: Side, block: int, tables: Subsets, scores: NDArray[np.uint8]) -> None:
     """What the spread has left without a score is drawn on the board."""
-    men = int(side.men[block] | side.opponent_men[block])
+    men = signed(side.men[block] | side.opponent_men[block])
     kings, columns = side.kings, side.columns
     score_start = side.score_start[block]
     own_sets = tables.squares[tables.start[max(kings - 1, 0)] :]
     opponent_sets = tables.squares[tables.start[side.opponent_kings] :]
     for row in range(side.rows):
-        others = int(own_sets[row])
+        others = signed(own_sets[row])
         if others & men:
             continue
         for column in range(columns):
-            opponents = int(opponent_sets[column])
+            opponents = signed(opponent_sets[column])
             if opponents & (men | others):
                 continue
             at = score_start + (row * columns + column) * (32 if kings else 1)
@@ -334,7 +334,7 @@ def _fill_draws(side: Side, block: int, tables: Subsets, scores: NDArray[np.uint
 def _gather(side: Side, block: int, tables: Subsets, results: Results, index: int) -> None:
     """The block's results in the order of the index: own kings, then the opponent's, each in order of rank.
     (Ranks among the free squares run in the same order as ranks among all squares.)"""
-    men = int(side.men[block] | side.opponent_men[block])
+    men = signed(side.men[block] | side.opponent_men[block])
     kings, columns = side.kings, side.columns
     quiet, dtw, dtc = side.quiet, side.dtw, side.dtc
     out_dtw, out_dtc, out_stored = results.dtw, results.dtc, results.stored
@@ -343,13 +343,13 @@ def _gather(side: Side, block: int, tables: Subsets, results: Results, index: in
         tables.squares[tables.start[side.opponent_kings] :],
     )
     for own_rank in range(BINOMIAL[32, kings]):
-        own = int(own_sets[own_rank])
+        own = signed(own_sets[own_rank])
         if own & men:
             continue
         lane = highest(own) if own else 0
         row = own_rank - BINOMIAL[lane, kings] if own else 0
         for column in range(columns):
-            if int(opponent_sets[column]) & (men | own):
+            if signed(opponent_sets[column]) & (men | own):
                 continue
             word = (block * side.rows + row) * columns + column
             out_dtw[index] = dtw[word * 32 + lane]

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from generator.bits import signed
 from generator.blocks import Results
 from generator.jit import kernel
 from generator.spread import NOT_DECIDED
@@ -34,7 +35,7 @@ def _fill_wdl(results: Results, out: NDArray[np.int8]) -> None:
     value = np.int8(0)
     for index in range(len(out)):
         if results.stored[index]:
-            value = np.int8(_wdl(int(results.dtw[index]), int(results.dtc[index])))
+            value = np.int8(_wdl(signed(results.dtw[index]), signed(results.dtc[index])))
             if first < 0:
                 first = index
         out[index] = value
@@ -89,7 +90,7 @@ def _count(results: Results, counts: NDArray[np.int64], longest: NDArray[np.int6
     wins, DTW over losses, DTC over wins; -1 where there is none."""
     longest[:] = -1
     for index in range(len(results.dtw)):
-        dtw, dtc = int(results.dtw[index]), int(results.dtc[index])
+        dtw, dtc = signed(results.dtw[index]), signed(results.dtc[index])
         wdl = _wdl(dtw, dtc)
         counts[wdl + 2] += 1
         if wdl == _DRAW:

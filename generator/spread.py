@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.afters import LONGEST_PLIES, WIN_AT_ONCE
-from generator.bits import lowest
+from generator.bits import lowest, signed
 from generator.jit import inlined, kernel
 from generator.lanes import ALL_LANES, king_moves
 from generator.subsets import BINOMIAL, Subsets
@@ -115,7 +115,7 @@ def _find(side: Side, tables: Subsets, wins: bool, strip_room: NDArray[np.uint32
         block = strip // strips
         first = (strip - block * strips) * STRIP
         count = min(STRIP, columns - first)
-        blockers = int(men[block] | opponent_men[block])
+        blockers = signed(men[block] | opponent_men[block])
         base = block * rows * columns
         touched_strip = np.uint32(0)
         for row in range(rows):
@@ -128,7 +128,7 @@ def _find(side: Side, tables: Subsets, wins: bool, strip_room: NDArray[np.uint32
                 any_open = np.uint32(any_open | lanes)
             if any_open == 0:
                 continue
-            occupied = int(own_sets[row]) | blockers
+            occupied = signed(own_sets[row]) | blockers
             king_moves(
                 reach,
                 goals,
@@ -195,16 +195,16 @@ def _apply(
             for c in range(count):
                 if results[at + c] == 0:
                     continue
-                lanes = int(results[at + c])
+                lanes = signed(results[at + c])
                 results[at + c] = 0
                 open_lanes[at + c] = np.uint32(open_lanes[at + c] & np.uint32(~np.uint32(lanes)))
-                opponents = int(opponent_sets[first + c])
+                opponents = signed(opponent_sets[first + c])
                 while lanes:
                     lane = lowest(lanes)
                     lanes &= lanes - 1
                     decided += 1
                     plies[(at + c) * 32 + lane] = np.uint8(ply)
-                    turned = int(turned_ranks[row + BINOMIAL[lane, kings] if kings else 0])
+                    turned = signed(turned_ranks[row + BINOMIAL[lane, kings] if kings else 0])
                     changed[block * goal_strips + turned // STRIP] = 1
                     if opponent_kings == 0:
                         goals[base + turned] = np.uint32(1)
@@ -215,7 +215,7 @@ def _apply(
                     for i in range(opponent_kings):
                         square = 31 - lowest(left)
                         left &= left - 1
-                        word = int(less_one[(first + c) * opponent_kings + i]) * goal_columns + turned
+                        word = signed(less_one[(first + c) * opponent_kings + i]) * goal_columns + turned
                         bit = np.uint32(np.uint32(1) << np.uint32(square))
                         goals[base + word] = np.uint32(goals[base + word] | bit)
                         if score:
@@ -227,7 +227,7 @@ def _apply(
 def _take_events(side: Side, ply: int) -> None:
     """The exits whose distance is reached: wins at odd plies, at even ones losses, and lanes no longer
     held."""
-    event = int(side.event_first[ply])
+    event = signed(side.event_first[ply])
     if event < 0:
         return
     side.event_first[ply] = -1
@@ -243,7 +243,7 @@ def _take_events(side: Side, ply: int) -> None:
     columns, words_of_block, strips = side.columns, _words(side), _strips(side)
     one_strip_a_block = strips == 1
     while event >= 0:
-        word = int(words[event])
+        word = signed(words[event])
         lanes = lanes_of[event]
         block = word // words_of_block
         strip = block if one_strip_a_block else block * strips + word % columns // STRIP
@@ -258,7 +258,7 @@ def _take_events(side: Side, ply: int) -> None:
             held[word] = np.uint32(held[word] & np.uint32(~inside))
             if inside:
                 won_changed[strip] = 1
-        event = int(following[event])
+        event = signed(following[event])
 
 
 @kernel

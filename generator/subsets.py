@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.bits import lowest, reverse
+from generator.bits import lowest, reverse, signed
 from generator.jit import inlined, kernel
 
 MOST_KINGS = 7
@@ -101,7 +101,7 @@ def _king_steps(
 ) -> int:
     at = 0
     for position in range(first, last):
-        kings = int(squares[position])
+        kings = signed(squares[position])
         if write:
             begin[position] = at
         left = kings
