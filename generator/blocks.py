@@ -359,6 +359,12 @@ def _gather(side: Side, block: int, tables: Subsets, results: Results, index: in
 
 
 @kernel
+def _gather_all(side: Side, tables: Subsets, results: Results, bases: NDArray[np.int64]) -> None:
+    for block in range(side.blocks):
+        _gather(side, block, tables, results, bases[block])
+
+
+@kernel
 def find_exits(
     side: Side,
     tables: Subsets,
@@ -441,6 +447,6 @@ def solve_batch(
     spread_under_rules(sides, count, tables, limit, strip_room)
     for s in range(count):
         _finish_afters(sides[s], tables, afters)
-        for block in range(0 if known else sides[s].blocks):
-            _gather(sides[s], block, tables, results[s], bases[block, s])
+        if not known:
+            _gather_all(sides[s], tables, results[s], bases[:, s])
     return 0
