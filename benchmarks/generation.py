@@ -2,8 +2,8 @@
 
     python benchmarks/generation.py [--pieces 5] [--jobs 1,2] [--runs 1]
 
-Kernels are compiled before the clock starts. The yardstick is perft 10 from the start position by the scalar kernel
-on one core: machines differ and are noisy, so quote the ratios.
+Kernels are compiled before the clock starts. The yardstick is perft 10 from the start position by the scalar
+kernel on one core: machines differ and are noisy, so quote the ratios.
 """
 
 import argparse

@@ -69,7 +69,8 @@ class Line:
         last = self.positions[-1]
         match self.end:
             case LineEnd.GAME_OVER:
-                return f"{last.turn.capitalize()} has no move: {self.winner} wins."
+                why = "has no move" if last.own_men | last.own_kings else "has no pieces left"
+                return f"{last.turn.capitalize()} {why}: {str(self.winner).capitalize()} wins."
             case LineEnd.DRAW:
                 return "From here on the game is a draw."
             case LineEnd.LIMIT:

@@ -357,7 +357,7 @@ def test_line_plays_to_the_end_and_says_so(run: Run) -> None:
     status, out, err = run("line", "W:WKa1,Ke1,c3:BKh8")
     assert (status, err) == (0, "")
     assert "\n\n1. c3-b4 h8-b2 2. a1:c3\n\n" in out
-    assert out.rstrip().endswith("Black has no move: white wins.")
+    assert out.rstrip().endswith("Black has no pieces left: White wins.")
 
 
 def test_a_line_that_black_begins_is_numbered_so(run: Run) -> None:
