@@ -76,41 +76,30 @@ def _two_down_left(x: Any) -> Any:
 
 
 @inlined
+def _slides_along(goal: Any, empty: Any, step: Any, two_steps: Any) -> Any:
+    """The squares one `step` beyond `goal`, or beyond it through `empty` squares. Doubling: one, two and four
+    steps cover a diagonal's seven."""
+    goal = np.uint32(goal | np.uint32(empty & step(goal)))
+    empty = np.uint32(empty & step(empty))
+    goal = np.uint32(goal | np.uint32(empty & two_steps(goal)))
+    empty = np.uint32(empty & two_steps(empty))
+    goal = np.uint32(goal | np.uint32(empty & two_steps(two_steps(goal))))
+    return step(goal)
+
+
+@inlined
 def slides(goal: Any, empty: Any) -> Any:
     """The squares from which a king slides onto a square of `goal`, over `empty` squares (uint32 sets; `goal`
-    within `empty`). Doubling: one, two and four steps cover a diagonal's seven."""
-    g = goal
-    p = empty
-    g = np.uint32(g | np.uint32(p & _up_right(g)))
-    p = np.uint32(p & _up_right(p))
-    g = np.uint32(g | np.uint32(p & _two_up_right(g)))
-    p = np.uint32(p & _two_up_right(p))
-    g = np.uint32(g | np.uint32(p & _two_up_right(_two_up_right(g))))
-    result = _up_right(g)
-    g = goal
-    p = empty
-    g = np.uint32(g | np.uint32(p & _up_left(g)))
-    p = np.uint32(p & _up_left(p))
-    g = np.uint32(g | np.uint32(p & _two_up_left(g)))
-    p = np.uint32(p & _two_up_left(p))
-    g = np.uint32(g | np.uint32(p & _two_up_left(_two_up_left(g))))
-    result = np.uint32(result | _up_left(g))
-    g = goal
-    p = empty
-    g = np.uint32(g | np.uint32(p & _down_right(g)))
-    p = np.uint32(p & _down_right(p))
-    g = np.uint32(g | np.uint32(p & _two_down_right(g)))
-    p = np.uint32(p & _two_down_right(p))
-    g = np.uint32(g | np.uint32(p & _two_down_right(_two_down_right(g))))
-    result = np.uint32(result | _down_right(g))
-    g = goal
-    p = empty
-    g = np.uint32(g | np.uint32(p & _down_left(g)))
-    p = np.uint32(p & _down_left(p))
-    g = np.uint32(g | np.uint32(p & _two_down_left(g)))
-    p = np.uint32(p & _two_down_left(p))
-    g = np.uint32(g | np.uint32(p & _two_down_left(_two_down_left(g))))
-    return np.uint32(np.uint32(result | _down_left(g)) & empty)
+    within `empty`)."""
+    up = np.uint32(
+        _slides_along(goal, empty, _up_right, _two_up_right)
+        | _slides_along(goal, empty, _up_left, _two_up_left)
+    )
+    down = np.uint32(
+        _slides_along(goal, empty, _down_right, _two_down_right)
+        | _slides_along(goal, empty, _down_left, _two_down_left)
+    )
+    return np.uint32(np.uint32(up | down) & empty)
 
 
 @inlined
