@@ -288,9 +288,9 @@ class _Run:
         entries = {}
         for material, results in zip(both(pair), solved, strict=False):
             before = self._manifest.slices.get(material)
-            entry = SliceRecord(dict(before.files) if before else {}, statistics(material, results))
+            files = dict(before.files) if before else {}
             for metric in self._work.metrics:
-                entry.files[metric] = write_table(
+                files[metric] = write_table(
                     self._directory / table_name(material, metric),
                     material,
                     metric,
@@ -299,7 +299,8 @@ class _Run:
                     generator_version=generator_version(),
                     run=threads.map,
                 )
-            entries[material] = entry
+            in_order = {metric: files[metric] for metric in Metric if metric in files}
+            entries[material] = SliceRecord(in_order, statistics(material, results))
         self._manifest.slices.update(entries)
         self._manifest.save(self._directory)
         self._progress.written(pair)
