@@ -21,6 +21,17 @@ class IllegalMoveError(TablebaseError, ValueError):
     """A move that the rules do not allow in the position it was asked of."""
 
 
+class CounterError(TablebaseError, ValueError):
+    """A counter of a draw rule that is no count: the message names it."""
+
+
+class RulesetError(TablebaseError, KeyError):
+    """A name that is no ruleset: the message lists those there are."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""  # a KeyError would show its message quoted
+
+
 class MaterialError(TablebaseError, ValueError):
     """A text or counts that are no material: the message says what one looks like."""
 

@@ -204,7 +204,7 @@ FAULTS: list[tuple[str, Callable[[bytes], bytes], type[TableError], str]] = [
     (ONE, lambda data: data[:-1], TruncatedTableError, "ends too early"),
     (MANY, put(8, "<H", 0), WrongVersionError, "older format .version 0.*generate the tables again"),
     (MANY, put(8, "<H", 2), WrongVersionError, "newer format .version 2"),
-    (MANY, put(24, "32s", b"official"), WrongVersionError, "other draw rules, official.*generate the tables"),
+    (MANY, put(24, "32s", b"another"), WrongVersionError, "other draw rules, another.*generate the tables"),
     (MANY, put(56, "<I", 60), WrongVersionError, "king moves: 60 plies.*generate the tables again"),
     (MANY, flip(13), DamagedHeaderError, "checksum of its header"),
     (MANY, flip(124), DamagedHeaderError, "checksum of its header"),

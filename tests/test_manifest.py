@@ -68,7 +68,7 @@ def change(*keys: str, to: Any) -> Callable[[dict[str, Any]], None]:
     ("damage", "error", "message"),
     [
         (change("format_version", to=0), WrongVersionError, "version 0.*generate the tables again"),
-        (change("ruleset", "name", to="official"), WrongVersionError, "other draw rules, official"),
+        (change("ruleset", "name", to="another"), WrongVersionError, "other draw rules, another"),
         (change("ruleset", "king_moves_plies", to=60), WrongVersionError, "king moves: 60 plies"),
         (change("generator_version", to=1), ManifestError, "generator_version is 1"),
         (change("materials", to=[]), ManifestError, "AttributeError"),
