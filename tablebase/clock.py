@@ -21,6 +21,8 @@ from tablebase.board import Color, Position
 from tablebase.counters import Counter, Counters
 from tablebase.counting import Ply
 from tablebase.drawrules import OFFICIAL
+from tablebase.errors import NotationError, quote
+from tablebase.notation import Numbering, parse_fen
 from tablebase.rules import Move, find_legal, legal_moves, position_after
 from tablebase.ruleset import Claim, Limit, Repeats, Rule, RuleName, Ruleset
 
@@ -167,6 +169,26 @@ class Clock:
         past = _Past(position, times, None, None)
         return cls(position, ruleset, _counters(known, times), past)
 
+    @classmethod
+    def from_fen(
+        cls, fen: str, ruleset: Ruleset = OFFICIAL, numbering: Numbering | str | None = None
+    ) -> Clock:
+        """The clock of a game at a position with its counters, both read from a FEN.
+
+        The counters are those of the field `C` after the pieces, as `Counters.to_field` writes it, in any
+        ruleset. Where the ruleset is `lidraughts` and that field is not there, `H` and a number is its shared
+        clock. Without either, the counts begin here.
+
+        Raises:
+            NotationError, IllegalPositionError: as `parse_fen`.
+        """
+        position = parse_fen(fen, numbering)
+        return cls.start(position, ruleset, _counters_of_fen(fen, ruleset))
+
+    def to_fen(self) -> str:
+        """The FEN of the position with the counters after it, `W:WKa1:BKh8:C3,3,0,0,1`."""
+        return f"{self.position.to_fen()}:{self.counters.to_field()}"
+
     def advance(self, move: Move) -> Clock:
         """The clock after a move.
 
@@ -273,6 +295,22 @@ class Clock:
             return False
         won = None if board_won is None else board_won(self.position, mover)
         return None if won is None else not won
+
+
+def _counters_of_fen(fen: str, ruleset: Ruleset) -> Counters:
+    """The counters of a FEN that `parse_fen` has taken."""
+    fields = [text.strip() for text in fen.strip().removesuffix(".").split(":")[3:]]
+    ours = [text for text in fields if text[0] == "C"]
+    if len(ours) > 1:
+        raise NotationError(f"FEN {quote(fen)} has {len(ours)} fields of counters; leave one of them")
+    if ours:
+        return Counters.from_field(ours[0])
+    known = Counters()
+    if ruleset.fen_clock is not None:
+        for text in fields:
+            if text[0] == "H":
+                known = replace(known, **{ruleset.fen_clock.value: int(text[1:])})
+    return known
 
 
 def _counters(known: dict[Counter, int], times: int) -> Counters:

@@ -82,7 +82,8 @@ def _balance_limit(article: str, least: int, most: int, plies: int) -> Limit:
     return Limit(article, _both_kings(least, most), ((Counter.BALANCE_PLIES, plies),))
 
 
-_KING_MOVES = king_moves_rule(30, "7.2.5")
+_KING_MOVES_PLIES = 30
+_KING_MOVES = king_moves_rule(_KING_MOVES_PLIES, "7.2.5")
 _LONG_BALANCES = (_balance_limit("7.2.6", 4, 5, 60), _balance_limit("7.2.6", 6, 7, 120))
 _BALANCE = Rule(RuleName.BALANCE, (_balance_limit("7.2.8", 2, 3, 10), *_LONG_BALANCES))
 
@@ -92,7 +93,7 @@ def _ruleset(
     source: str,
     rules: tuple[Rule, ...],
     counts: tuple[Count, ...],
-    king_moves_plies: int | None = 30,
+    king_moves_plies: int | None = _KING_MOVES_PLIES,
 ) -> Ruleset:
     articles = tuple(f"{rule.name}: {limit.article}" for rule in rules for limit in rule.limits)
     return Ruleset(name, king_moves_plies, tuple(dict.fromkeys(articles)), source, rules, counts)
@@ -262,12 +263,14 @@ LIDRAUGHTS = replace(
 
 KING_MOVES_ONLY = Ruleset(
     name="king-moves-only",
-    king_moves_plies=30,
+    king_moves_plies=_KING_MOVES_PLIES,
     articles=(
         "Draws of the official rules of Russian draughts: 15 moves in a row by kings only, "
         "no man moved and nothing captured (15 of each player: 30 plies)",
     ),
     source="article 7.2.5 of `official`, alone: the rule that WDL and DTC tables were first made under",
+    rules=(_KING_MOVES,),
+    counts=(KING_PLIES,),
 )
 
 RULESETS: dict[str, Ruleset] = {

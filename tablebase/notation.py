@@ -49,7 +49,7 @@ class Numbering(StrEnum):
 
 
 _COLORS = {"W": Color.WHITE, "w": Color.WHITE, "B": Color.BLACK, "b": Color.BLACK}
-_EXTRA_FIELD = re.compile(r"[HF][0-9]{1,6}")
+_EXTRA_FIELD = re.compile(r"[HF][0-9]{1,6}|C[0-9]{1,6}(,[0-9]{1,6}){4}")
 _NUMBER = re.compile(r"[0-9]{1,2}")
 _RANGE = re.compile(r"([0-9]{1,2})\s*-\s*([0-9]{1,2})")
 _MOVE = re.compile(r"[a-h0-9]+(\s*[-:x]\s*[a-h0-9]+)+")
@@ -97,8 +97,9 @@ def parse_fen(text: str, numbering: Numbering | str | None = None) -> Position:
 
     Taken: both sides in either order, a side without pieces (`B` alone), the letters of the sides in either
     case, blanks around every part, one dot at the end. With a numbering also numbers, and ranges of them, as
-    `1-12` or `K1-4`. After the pieces, the fields of lidraughts for its move counters (`H0`, `F1`) are read
-    over; they are no part of a position. Any other field is refused.
+    `1-12` or `K1-4`. After the pieces, the counters of the draw rules (`C29,12,0,0,1`) and the fields of
+    lidraughts for its own (`H0`, `F1`) are read over, as they are no part of a position; `Clock.from_fen`
+    takes them. Any other field is refused.
 
     Args:
         text: the FEN.
@@ -138,7 +139,7 @@ def parse_fen(text: str, numbering: Numbering | str | None = None) -> Position:
         if not _EXTRA_FIELD.fullmatch(field):
             raise NotationError(
                 f"field {quote(field)} after the pieces of FEN {quote(text)} is unknown; "
-                "take it away (only H and F with a number are read over)"
+                "take it away (only counters may stand there: H or F and a number, or C and five numbers)"
             )
     return Position(*pieces[Color.WHITE], *pieces[Color.BLACK], turn)
 
