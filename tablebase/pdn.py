@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from tablebase.board import Position
 from tablebase.errors import NotationError, quote
 from tablebase.gameresult import GameResult, parse_result
-from tablebase.notation import GAME_TYPE, Numbering, parse_fen
+from tablebase.notation import GAME_TYPE, Numbering, find_numbering, parse_fen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,11 +118,12 @@ class PdnGame:
         """What squares written as numbers mean in this game: what its GameType says, or else `otherwise`.
 
         Raises:
-            NotationError: the GameType is of another game or another board, or is none.
+            NotationError: the GameType is of another game or another board, or is none; or `otherwise` is no
+                numbering.
         """
         game_type = self.tag("GameType")
         named = None if game_type is None else _numbering_of(game_type)
-        return named or (None if otherwise is None else Numbering(otherwise))
+        return named or find_numbering(otherwise)
 
     def start(self, numbering: Numbering | None = None) -> Position:
         """The position that the game begins in: that of its FEN tag, or the start of every game.
