@@ -13,7 +13,15 @@ from typing import NamedTuple
 from flask import Flask, Response, current_app, json, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
-from tablebase.errors import IllegalPositionError, NotationError, TablebaseError, TableError, quote
+from tablebase.errors import (
+    CounterError,
+    IllegalPositionError,
+    NotationError,
+    RulesetError,
+    TablebaseError,
+    TableError,
+    quote,
+)
 
 _TYPES = "tag:shashki-tablebase,2025:"  # RFC 4151: names that stay as they are and lead nowhere
 
@@ -40,6 +48,8 @@ class _Kind(NamedTuple):
 # The first that fits is taken, so the particular ones stand before the general ones.
 _KINDS = (
     _Kind(BadParameterError, Fault.USER, HTTPStatus.BAD_REQUEST, _TYPES + "bad-parameter", "Bad parameter"),
+    _Kind(RulesetError, Fault.USER, HTTPStatus.BAD_REQUEST, _TYPES + "bad-ruleset", "No such ruleset"),
+    _Kind(CounterError, Fault.USER, HTTPStatus.BAD_REQUEST, _TYPES + "bad-counter", "Not a counter"),
     _Kind(NotationError, Fault.USER, HTTPStatus.BAD_REQUEST, _TYPES + "bad-notation", "Not a position"),
     _Kind(
         IllegalPositionError,

@@ -18,11 +18,13 @@ from typing import NoReturn
 
 from tablebase.datadir import ENVIRONMENT_VARIABLE, data_directory
 from tablebase.errors import (
+    CounterError,
     DataDirectoryError,
     IllegalMoveError,
     IllegalPositionError,
     MaterialError,
     NotationError,
+    RulesetError,
     TablebaseError,
 )
 
@@ -47,7 +49,15 @@ _EXIT_STATUS = (
     "table, a damaged table, a check that failed); 2 bad use (an option, a FEN, a directory that is not "
     "there); 130 stopped by Ctrl-C"
 )
-_ASKED_WRONGLY = (NotationError, IllegalPositionError, IllegalMoveError, MaterialError, DataDirectoryError)
+_ASKED_WRONGLY = (
+    NotationError,
+    IllegalPositionError,
+    IllegalMoveError,
+    CounterError,
+    RulesetError,
+    MaterialError,
+    DataDirectoryError,
+)
 
 
 def add_data_option(parser: argparse.ArgumentParser) -> None:

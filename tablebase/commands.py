@@ -1,15 +1,18 @@
-"""The commands that ask the tables: `shashki probe` and `shashki line`."""
+"""The commands that ask the tables: `shashki probe`, `line` and `adjudicate`."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
+from pathlib import Path
 
-from tablebase.cli import OK, add_data_option
+from tablebase.cli import BAD_ANSWER, OK, add_data_option
+from tablebase.drawrules import OFFICIAL, RULESETS
 
 
 def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `probe` and `line` to the command line."""
+    """Add `probe`, `line` and `adjudicate` to the command line."""
     probe = subparsers.add_parser(
         "probe",
         help="what a position is worth, and its moves",
@@ -35,17 +38,42 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
     )
     line.set_defaults(run=run_line)
 
+    adjudicate = subparsers.add_parser(
+        "adjudicate",
+        help="judge games: results, rules that fired, mistakes",
+        description="Judge the games of a PDN file under the draw rules: how each of them ended, which rule "
+        "fired where, the moves that changed its outcome, and whether its written result agrees.",
+        epilog="exit status: 0; 1 where something is wrong with a game, or its result contradicts the rules; "
+        "2 for a file without games or a bad option",
+        allow_abbrev=False,
+    )
+    adjudicate.add_argument("file", metavar="FILE", help="the games, in PDN; - for the standard input")
+    adjudicate.add_argument(
+        "--ruleset",
+        metavar="NAME",
+        default=OFFICIAL.name,
+        help=f"the draw rules to judge by (default: {OFFICIAL.name}): {', '.join(RULESETS)}",
+    )
+    _add_numbering(adjudicate)
+    adjudicate.add_argument("--json", action="store_true", help="print JSON, as the HTTP API has it")
+    add_data_option(adjudicate)
+    adjudicate.set_defaults(run=run_adjudicate)
+
 
 def _add_position(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("fen", metavar="FEN", help="the position, e.g. W:WKa1,c3:BKh8")
+    _add_numbering(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON, as the HTTP API has it")
+    add_data_option(parser)
+
+
+def _add_numbering(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--numbering",
         choices=("a1", "b8", "g1"),
         help="read squares given as numbers 1-32, by the square that has number 1: a1 (PDN, pydraughts), "
         "b8 (lidraughts, py-draughts), g1 (CheckerBoard)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON, as the HTTP API has it")
-    add_data_option(parser)
 
 
 def _plies(text: str) -> int:
@@ -103,3 +131,44 @@ def run_line(args: argparse.Namespace) -> int:
         if line.end is LineEnd.UNKNOWN:
             tablebase.best_move(line.positions[-1])  # names the table that is missing
     return OK
+
+
+def run_adjudicate(args: argparse.Namespace) -> int:
+    """Print what the rules and the tables say of the games of a file.
+
+    Raises:
+        NotationError: the file has no game.
+        RulesetError: there is no such ruleset.
+        OSError: the file cannot be read.
+    """
+    from tablebase.adjudication import Adjudicator
+    from tablebase.drawrules import find_ruleset
+    from tablebase.errors import NotationError
+    from tablebase.gamereport import game_report
+    from tablebase.gametext import game_text
+    from tablebase.pdn import decode_pdn
+    from tablebase.tablebase import open_tablebase
+    from tablebase.textview import terminal_width
+
+    ruleset = find_ruleset(args.ruleset)
+    text = decode_pdn(sys.stdin.buffer.read() if args.file == "-" else Path(args.file).read_bytes())
+    games = unsound = 0
+    with open_tablebase(args.data) as tablebase:
+        # Game by game, as a file may have more of them than are good to hold at once.
+        for judged in Adjudicator(tablebase, ruleset, args.numbering).games(text):
+            games += 1
+            unsound += not judged.is_sound
+            if args.json:
+                opening = f'{{"ruleset": {json.dumps(ruleset.name)}, "games": [' if games == 1 else ","
+                print(opening, json.dumps(game_report(judged), indent=2), sep="\n")
+            else:
+                print(game_text(judged, terminal_width()), end="\n\n")
+    if not games:
+        raise NotationError(f"{args.file} has no game; games are written in PDN, like 1. c3-d4 d6-c5 1-1")
+    if args.json:
+        print("]}")
+    else:
+        counted = "1 game" if games == 1 else f"{games} games"
+        wrong = f"something is wrong with {unsound} of them" if unsound else "nothing is wrong"
+        print(f"{counted} under the ruleset {ruleset.name}: {wrong}.")
+    return BAD_ANSWER if unsound else OK

@@ -155,16 +155,19 @@ def _rulings(judged: Adjudication) -> Iterator[str]:
 
 def _mistake(judged: Adjudication, mistake: Mistake) -> str:
     player = mistake.player.capitalize()
-    changes = []
-    if mistake.board_before is not mistake.board_after:
-        changes.append(f"{mistake.board_before} to {mistake.board_after} on the board")
-    if mistake.rules_before is not mistake.rules_after:
-        changes.append(f"{mistake.rules_before} to {mistake.rules_after} under the rules")
+    on_board = f"{mistake.board_before} to {mistake.board_after}"
+    by_rules = f"{mistake.rules_before} to {mistake.rules_after}"
+    if on_board == by_rules:
+        change = on_board
+    elif mistake.board_before is mistake.board_after:
+        change = f"{by_rules} under the rules, a {mistake.board_before} as before on the board"
+    else:
+        change = f"{on_board} on the board, {by_rules} under the rules"
     kept = ", ".join(map(str, mistake.keeping))
     instead = f"; {kept} would have kept it" if kept else ""
     return (
         f"{_number(judged, mistake.ply)} {mistake.move} (ply {mistake.ply}) is a mistake of {player}: "
-        f"{', '.join(changes)}{instead}"
+        f"{change}{instead}"
     )
 
 
