@@ -1,4 +1,4 @@
-"""Whether a position is won on the board, as the draw rules that spare such positions ask it of the tables."""
+"""Whether a position is won on the board, as draw rules that spare such positions ask it of the tables."""
 
 from __future__ import annotations
 
