@@ -18,7 +18,7 @@ from generator.encode import read_stored, statistics, stored_values
 from generator.errors import PlanError
 from generator.lock import locked
 from generator.plan import Plan, available_disk, available_memory, both, pairs, plan
-from generator.slices import Crew, Pair, empty_results
+from generator.slices import Crew, Pair, compile_solver, empty_results
 from tablebase.atomicfile import TEMPORARY_SUFFIX
 from tablebase.drawrules import KING_MOVES_ONLY, Ruleset
 from tablebase.errors import ManifestError, MaterialError, WrongVersionError
@@ -246,6 +246,7 @@ class _Run:
         work = self._work
         in_memory = [material for pair in (*work.known, *work.todo) for material in both(pair)]
         tables = afters.allocate(in_memory, work.pieces)
+        compile_solver()
         with ThreadPoolExecutor(work.jobs) as threads, ThreadPoolExecutor(1) as writer:
             crew = Crew(tables, self._ruleset.king_moves_plies, threads, work.jobs, self._progress.solved)
             written: Future[None] | None = None
