@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator import afters
-from generator.blocks import Results
 from generator.encode import read_stored, statistics, stored_values
 from generator.errors import PlanError
 from generator.lock import locked
 from generator.plan import Plan, available_disk, available_memory, both, pairs, plan
+from generator.sides import Results
 from generator.slices import Crew, Pair, compile_solver, empty_results
 from tablebase.atomicfile import TEMPORARY_SUFFIX
 from tablebase.drawrules import KING_MOVES_ONLY, Ruleset

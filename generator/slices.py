@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.afters import LONGEST_PLIES, Afters, allocate
-from generator.blocks import EVENTS_FULL, Results, SideRoom, solve_batch
+from generator.blocks import solve_batch
+from generator.captures import capture_work
 from generator.errors import DistanceOverflowError, StoppedError
-from generator.exits import capture_work
+from generator.exits import EVENTS_FULL
 from generator.jit import interruptible
 from generator.menplacements import blocks_of
-from generator.spread import NOT_DECIDED, STRIP, TOO_LONG
+from generator.sides import NOT_DECIDED, STRIP, Results, SideRoom
+from generator.spread import TOO_LONG
 from generator.subsets import Subsets, subsets
 from tablebase.material import Material
 
