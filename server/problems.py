@@ -15,7 +15,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from tablebase.errors import IllegalPositionError, NotationError, TablebaseError, TableError, quote
 
-_TYPES = "tag:shashki-tablebase,2025:"  # RFC 4151: names that stay as they are and lead nowhere
+_TYPES = "tag:shashki-tablebase,2026:"  # RFC 4151: names that stay as they are and lead nowhere
 
 
 class Fault(Enum):
@@ -81,7 +81,7 @@ def _answer_http(error: HTTPException) -> Response:
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     path = quote(request.path)
     if isinstance(error, NotFound):
-        detail = f"there is nothing at {path}; the index at / lists what there is"
+        detail = f"there is nothing at {path}; what there is stands in docs/api.md, and the page for people is at /"
     elif isinstance(error, MethodNotAllowed):
         allowed = ", ".join(sorted(error.valid_methods or ()))
         detail = f"{path} does not take {request.method}; it takes {allowed}"
