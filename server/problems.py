@@ -81,7 +81,7 @@ def _answer_http(error: HTTPException) -> Response:
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     path = quote(request.path)
     if isinstance(error, NotFound):
-        detail = f"there is nothing at {path}; what there is stands in docs/api.md, and the page for people is at /"
+        detail = f"there is nothing at {path}; docs/api.md lists what there is, and / is the page for people"
     elif isinstance(error, MethodNotAllowed):
         allowed = ", ".join(sorted(error.valid_methods or ()))
         detail = f"{path} does not take {request.method}; it takes {allowed}"
