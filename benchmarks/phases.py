@@ -9,7 +9,8 @@ from collections import Counter
 
 import numpy as np
 
-from generator import afters, blocks, slices
+from generator import afters, blocks, exits, slices
+from generator import sides as sides_of
 from generator.menplacements import blocks_of
 from generator.plan import both, pairs
 from generator.spread import spread_on_board, spread_under_rules
@@ -47,8 +48,8 @@ def solve(pair: Material, tables_after: afters.Afters) -> Counter[str]:
             batch = slice(start, min(start + size, last))
             bases = found.bases[batch]
             sides = (
-                blocks.make_side(kings, opponents, found.men[batch], bases, 0, tables_after, shop.rooms[0]),
-                blocks.make_side(
+                sides_of.make_side(kings, opponents, found.men[batch], bases, 0, tables_after, shop.rooms[0]),
+                sides_of.make_side(
                     opponents, kings, found.turned_men[batch], bases, 1, tables_after, shop.rooms[1]
                 ),
             )
@@ -57,7 +58,7 @@ def solve(pair: Material, tables_after: afters.Afters) -> Counter[str]:
             for s in range(count):
                 last_event = max(
                     last_event,
-                    blocks.find_exits(
+                    exits.find_exits(
                         sides[s], tables, tables_after, shop.capture_work, False, results[s], bases[:, s]
                     ),
                 )

@@ -70,6 +70,9 @@ def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParse
         help="solve endgames and write their tables",
         description="Solve every material with both sides present, up to a number of pieces, and write its "
         "tables. What is there already is kept; a run that was stopped goes on where it was.",
+        epilog="exit status: 0; 1 where the plan does not fit, another run is at work there, or writing "
+        "fails; 2 for a bad option; 130 stopped by Ctrl-C",
+        allow_abbrev=False,
     )
     parser.add_argument(
         "--pieces",
@@ -125,9 +128,10 @@ def _generate(args: argparse.Namespace) -> int:
         print(f"nothing to do: all materials of 2 to {args.pieces} pieces are in {args.data} ({sizes})")
         return 0
     rate = summary.plan.positions / summary.seconds
+    compiled = f", after {summary.compiling:.1f} s of compiling" if summary.compiling >= 1 else ""
     print(
         f"solved {len(summary.plan.materials)} materials, {summary.plan.positions:,} positions, in "
-        f"{summary.seconds:.1f} s ({rate:,.0f} a second); tables in {args.data}: {sizes}"
+        f"{summary.seconds:.1f} s ({rate:,.0f} a second{compiled}); tables in {args.data}: {sizes}"
     )
     return 0
 
@@ -162,7 +166,10 @@ def _add_verify(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]
         "verify",
         help="check the tables' files, and every value in them",
         description="Check the files against the manifest, and derive every stored value, and the "
-        "statistics, once more from the values of its successors. Exit status 1 where something is wrong.",
+        "statistics, once more from the values of its successors.",
+        epilog="exit status: 0 all is well; 1 something is wrong, and the first wrong place is named; "
+        "2 for a bad option",
+        allow_abbrev=False,
     )
     add_data_option(parser)
     _add_jobs_option(parser)
@@ -202,6 +209,8 @@ def _add_stats(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="counts and longest wins of every material",
         description="What was counted while solving: outcomes for the side to move under the 15-king-moves "
         "rule (win + cursed win is what is won on the board), and the longest distances, in plies.",
+        epilog="exit status: 0; 1 where there are no tables; 2 for a bad option",
+        allow_abbrev=False,
     )
     add_data_option(parser)
     parser.add_argument(

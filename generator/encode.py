@@ -4,9 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.bits import signed
-from generator.blocks import Results
 from generator.jit import kernel
-from generator.spread import NOT_DECIDED
+from generator.sides import NOT_DECIDED, Results
 from tablebase.board import Position
 from tablebase.format import Metric
 from tablebase.indexing import sets_at

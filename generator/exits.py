@@ -1,259 +1,282 @@
-"""Captures of 32 positions at once: the capture sequences of a word, and where they end.
+"""The exits of a batch: what captures and men's moves lead to, for 32 positions at once.
 
-Captures are compulsory, so a position with a capture is decided by where its captures lead. What a capture
-leaves behind is put down as an *ending*, for the caller to look up; this file knows the rules of capturing,
-and no values.
+Captures are compulsory, so a position with a capture is decided here. A quiet one leaves its block by men's
+moves alone; what remains are its king moves, inside the block (see spread.py).
 
-Calls in here carry one array, `work`, and scalars: numba counts references to every array that is handed
-over, and the counting would cost more than the captures.
+Three sets of lanes tell the outcome under the rules: `rule_any` has an exit, `rule_win` has one to a position
+lost for the opponent, `rule_safe` one to a position not won for the opponent. On the board, exits are worked
+out in three rounds over the words of a block, which hand on the best score of each lane in `dtw`: captures,
+men's moves, events.
+
+Arrays are taken out of their tuples before the loops: numba counts references at each such access.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.bits import highest, lowest
-from generator.jit import inlined, kernel
-from generator.subsets import STEP
+from generator.afters import DRAWN, WIN_AT_ONCE, Afters, block_offset
+from generator.bits import highest, lowest, popcount, signed
+from generator.captures import COUNT, ENDING, FIRST_ENDING, LAST_ROW, captures
+from generator.jit import kernel
+from generator.sides import NOT_DECIDED, Results, Side
+from generator.subsets import BINOMIAL, STEP, Subsets, rank
 
-LAST_ROW = 28
-_ALL = 0xFFFFFFFF
-
-
-def _rays() -> NDArray[np.int64]:
-    table = np.zeros((32, 4), dtype=np.int64)
-    for square in range(32):
-        for direction in range(4):
-            target = STEP[square, direction]
-            while target >= 0:
-                table[square, direction] |= 1 << int(target)
-                target = STEP[target, direction]
-    return table
+EVENTS_FULL = -2
 
 
-# RAY[square, direction]: all squares that way, to the edge.
-RAY = _rays()
-
-# `work` holds a stack of captures in progress, then the endings found, then their number.
-# A capture in progress: square, whether the piece is a king (by now), captured so far, lanes.
-_NODE = 4
-# A node is expanded into at most 4 directions * 6 landing squares, one of the nodes is taken off before, and
-# a capture is no longer than the other side has pieces (at most 8 here).
-_STACK_NODES = 8 * 24
-# An ending: own men, own kings but the lane king, landing squares (see `captures`), captured pieces, lanes.
-ENDING = 5
-FIRST_ENDING = _STACK_NODES * _NODE
-_MOST_ENDINGS = 4096
-COUNT = FIRST_ENDING + _MOST_ENDINGS * ENDING
-
-
-def capture_work() -> NDArray[np.int64]:
-    """Room for one thread to work out captures in."""
-    return np.zeros(COUNT + 1, dtype=np.int64)
-
-
-@inlined
-def _first_piece(square: int, direction: int, occupied: int) -> int:
-    """The first piece that way, or -1."""
-    pieces = RAY[square, direction] & occupied
-    if pieces == 0:
-        return -1
-    return lowest(pieces) if direction < 2 else highest(pieces)
-
-
-@inlined
-def _free_run(square: int, direction: int, occupied: int) -> int:
-    """The empty squares that way before the first piece (or the edge)."""
-    stop = _first_piece(square, direction, occupied)
-    run = RAY[square, direction]
-    return int(run if stop < 0 else run & ~RAY[stop, direction] & ~(1 << stop))
-
-
-@inlined
-def _victim(square: int, king: int, direction: int, occupied: int, targets: int) -> int:
-    """The piece that can be captured that way as far as the fixed pieces say (the square behind it is empty),
-    or -1."""
-    victim = _first_piece(square, direction, occupied) if king else STEP[square, direction]
-    if victim < 0 or not (targets >> victim) & 1:
-        return -1
-    landing = STEP[victim, direction]
-    if landing < 0 or (occupied >> landing) & 1:
-        return -1
-    return int(victim)
-
-
-@inlined
-def _open_lanes(square: int, victim: int, direction: int, lanes: int, in_the_way: int) -> int:
-    """The lanes whose king stands neither between `square` and the victim nor on the square behind it.
-    `in_the_way` is all lanes, or none where the capturing piece is the lane king itself."""
-    path = RAY[square, direction] & ~RAY[victim, direction] & ~(1 << victim)
-    return int(lanes & ~((path | (1 << STEP[victim, direction])) & in_the_way))
-
-
-@inlined
-def _captures_from(square: int, king: int, occupied: int, targets: int, lanes: int, in_the_way: int) -> int:
-    """The lanes in which a piece on `square` can capture."""
-    able = 0
-    for direction in range(4):
-        victim = _victim(square, king, direction, occupied, targets)
-        if victim >= 0:
-            able |= _open_lanes(square, victim, direction, lanes, in_the_way)
-    return able
-
-
-@inlined
-def _put_down(
-    work: NDArray[np.int64], men: int, others: int, landings: int, captured: int, lanes: int
+@kernel
+def _take_captures(
+    side: Side, block: int, tables: Subsets, afters: Afters, work: NDArray[np.int64], score: NDArray[np.uint8]
 ) -> None:
-    at = work[COUNT]
-    if at == _MOST_ENDINGS:
-        raise OverflowError("more ends of captures in one word than there is room for")
-    work[COUNT] = at + 1
-    at = FIRST_ENDING + at * ENDING
-    work[at] = men
-    work[at + 1] = others
-    work[at + 2] = landings
-    work[at + 3] = captured
-    work[at + 4] = lanes
-
-
-@inlined
-def _push(work: NDArray[np.int64], node: int, square: int, king: int, captured: int, lanes: int) -> None:
-    work[node * _NODE] = square
-    work[node * _NODE + 1] = king
-    work[node * _NODE + 2] = captured
-    work[node * _NODE + 3] = lanes
+    """The captures of a block: which lanes have one (the rest of the valid ones are `quiet`), and their
+    best."""
+    kings, columns = side.kings, side.columns
+    men, opponent_men = signed(side.men[block]), signed(side.opponent_men[block])
+    all_men = men | opponent_men
+    quiet, held = side.quiet, side.held
+    rule_win, rule_safe, rule_any, best = side.rule_win, side.rule_safe, side.rule_any, side.dtw
+    lost_after, won_after, scores = afters.lost, afters.won, afters.score
+    starts, score_starts = afters.start, afters.score_start
+    own_sets = tables.squares[tables.start[max(kings - 1, 0)] :]
+    opponent_sets = tables.squares[tables.start[side.opponent_kings] :]
+    for row in range(side.rows):
+        others = signed(own_sets[row])
+        # A position is decided where its highest king is the lane.
+        lanes_of_row = 1
+        if kings:
+            lanes_of_row = 0xFFFFFFFF & ~((2 << highest(others)) - 1) if others else 0xFFFFFFFF
+        if others & all_men:
+            lanes_of_row = 0
+        for column in range(columns):
+            word = (block * side.rows + row) * columns + column
+            opponents = signed(opponent_sets[column])
+            valid = lanes_of_row & ~(all_men | others | opponents) if kings else lanes_of_row
+            if opponents & (all_men | others):
+                valid = 0
+            quiet[word] = held[word] = rule_win[word] = rule_safe[word] = rule_any[word] = 0
+            if not valid:
+                continue
+            able = captures(work, kings > 0, men, others, opponent_men | opponents, valid)
+            quiet[word] = valid & ~able
+            rule_any[word] = able
+            if not able:
+                continue
+            win = safe = 0
+            score[:] = 0
+            for ending in range(work[COUNT]):
+                at = FIRST_ENDING + ending * ENDING
+                own_men, own_others, landings = work[at], work[at + 1], work[at + 2]
+                left_men, left_kings = opponent_men & ~work[at + 3], opponents & ~work[at + 3]
+                lanes = work[at + 4]
+                value = np.uint8(WIN_AT_ONCE)
+                if left_men | left_kings:
+                    own_kings = popcount(own_others) + (1 if kings or landings else 0)
+                    place = (own_kings, popcount(own_men), popcount(left_kings), popcount(left_men))
+                    offset = block_offset(own_kings, own_men, place[2], left_men)
+                    offset += rank(own_others) * BINOMIAL[32, place[2]] + rank(left_kings)
+                    lost = signed(lost_after[starts[place] + offset])
+                    won = signed(won_after[starts[place] + offset])
+                    at = score_starts[place] + offset * (32 if own_kings else 1)
+                    if kings and not landings:
+                        # The lane king stands by: each lane has a value of its own.
+                        win |= lanes & lost
+                        safe |= lanes & ~won
+                        here = scores[at : at + 32]
+                        mask = np.uint32(lanes)
+                        for lane in range(32):
+                            offered = here[lane] if (mask >> np.uint32(lane)) & np.uint32(1) else np.uint8(0)
+                            score[lane] = max(score[lane], offered)
+                        continue
+                    if not own_kings:
+                        landings = 1
+                    win |= lanes if landings & lost else 0
+                    safe |= lanes if landings & ~won else 0
+                    value = np.uint8(0)
+                    while landings:
+                        value = max(value, scores[at + lowest(landings)])
+                        landings &= landings - 1
+                else:
+                    win |= lanes
+                    safe |= lanes
+                mask = np.uint32(lanes)
+                for lane in range(32):
+                    offered = value if (mask >> np.uint32(lane)) & np.uint32(1) else np.uint8(0)
+                    score[lane] = max(score[lane], offered)
+            rule_win[word] = win
+            rule_safe[word] = safe
+            here = best[word * 32 : word * 32 + 32]
+            for lane in range(32):
+                here[lane] = score[lane]
 
 
 @kernel
-def _carry_on(
-    work: NDArray[np.int64], nodes: int, men: int, others: int, targets: int, stands_by: bool
+def _take_mens_moves(side: Side, block: int, tables: Subsets, afters: Afters) -> None:
+    """The men's moves of a block, for its quiet positions."""
+    kings, columns = side.kings, side.columns
+    men, opponent_men = signed(side.men[block]), signed(side.opponent_men[block])
+    all_men = men | opponent_men
+    quiet_lanes, best = side.quiet, side.dtw
+    rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
+    lost_after, won_after, scores = afters.lost, afters.won, afters.score
+    own_sets = tables.squares[tables.start[max(kings - 1, 0)] :]
+    opponent_sets = tables.squares[tables.start[side.opponent_kings] :]
+    left = men
+    while left:
+        square = lowest(left)
+        left &= left - 1
+        for direction in range(2):
+            target = STEP[square, direction]
+            if target < 0 or (all_men >> target) & 1:
+                continue
+            crowned = 1 if target >= LAST_ROW else 0
+            men_after = men & ~(1 << square) | (0 if crowned else 1 << target)
+            kings_after = kings + crowned
+            place = (kings_after, popcount(men_after), side.opponent_kings, popcount(opponent_men))
+            offset = block_offset(kings_after, men_after, side.opponent_kings, opponent_men)
+            start = afters.start[place] + offset
+            score_start = afters.score_start[place] + offset * (32 if kings_after else 1)
+            for row in range(side.rows):
+                others = signed(own_sets[row])
+                if others & (all_men | (1 << target)):
+                    continue
+                row_after = rank(others | (1 << target)) if crowned and kings else row
+                for column in range(columns):
+                    word = (block * side.rows + row) * columns + column
+                    quiet = signed(quiet_lanes[word])
+                    if not quiet or (signed(opponent_sets[column]) >> target) & 1:
+                        continue
+                    offset = row_after * columns + column
+                    lost, won = signed(lost_after[start + offset]), signed(won_after[start + offset])
+                    if not kings:
+                        # One lane before the move; after a promotion the new king is the lane.
+                        lane = target if crowned else 0
+                        rule_any[word] |= np.uint32(1)
+                        rule_win[word] |= np.uint32((lost >> lane) & 1)
+                        rule_safe[word] |= np.uint32(~(won >> lane) & 1)
+                        at = score_start + (offset * 32 + lane if crowned else offset)
+                        best[word * 32] = max(best[word * 32], scores[at])
+                        continue
+                    lanes = quiet & ~(1 << target)
+                    rule_any[word] |= np.uint32(lanes)
+                    rule_win[word] |= np.uint32(lanes & lost)
+                    rule_safe[word] |= np.uint32(lanes & ~won)
+                    mask = np.uint32(lanes)
+                    here = best[word * 32 : word * 32 + 32]
+                    there = scores[score_start + offset * 32 : score_start + offset * 32 + 32]
+                    for lane in range(32):
+                        offered = there[lane] if (mask >> np.uint32(lane)) & np.uint32(1) else np.uint8(0)
+                        here[lane] = max(here[lane], offered)
+
+
+@kernel
+def _take_known(side: Side, block: int, tables: Subsets, results: Results, index: int) -> None:
+    """Instead of men's moves: every quiet position of a block is decided, as `results` know it. Restoring a
+    slice is solving it with nothing left to find."""
+    men = signed(side.men[block] | side.opponent_men[block])
+    kings, columns = side.kings, side.columns
+    quiet, best = side.quiet, side.dtw
+    rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
+    known_dtw, known_dtc = results.dtw, results.dtc
+    own_sets, opponent_sets = (
+        tables.squares[tables.start[kings] :],
+        tables.squares[tables.start[side.opponent_kings] :],
+    )
+    for own_rank in range(BINOMIAL[32, kings]):
+        own = signed(own_sets[own_rank])
+        if own & men:
+            continue
+        lane = highest(own) if own else 0
+        row = own_rank - BINOMIAL[lane, kings] if own else 0
+        for column in range(columns):
+            if signed(opponent_sets[column]) & (men | own):
+                continue
+            word = (block * side.rows + row) * columns + column
+            if (signed(quiet[word]) >> lane) & 1:
+                dtw, dtc = signed(known_dtw[index]), known_dtc[index]
+                bit = np.uint32(1 << lane)
+                quiet[word] &= ~bit
+                rule_any[word] |= bit
+                score = DRAWN
+                if dtw != NOT_DECIDED:
+                    score = WIN_AT_ONCE - dtw // 2 if dtw % 2 else dtw // 2
+                best[word * 32 + lane] = score
+                lost = dtw % 2 == 0 and dtc != NOT_DECIDED
+                if not lost:
+                    rule_safe[word] |= bit
+                    if dtc != NOT_DECIDED:
+                        rule_win[word] |= bit
+            index += 1
+
+
+@kernel
+def _list_events(side: Side, block: int) -> int:
+    """Turn the best scores of a block into events, and `dtw` into results not decided yet. Returns the ply of
+    the last event, or EVENTS_FULL."""
+    kings = side.kings
+    quiet_lanes, held_lanes, any_exit, best = side.quiet, side.held, side.rule_any, side.dtw
+    first, following, words, lanes_of = side.event_first, side.event_next, side.event_word, side.event_lanes
+    event = side.event_count[0]
+    last = 0
+    for word in range(block * side.rows * side.columns, (block + 1) * side.rows * side.columns):
+        if event + 33 > len(following):
+            return EVENTS_FULL
+        here = best[word * 32 : word * 32 + 32]
+        quiet = signed(quiet_lanes[word])
+        left = signed(any_exit[word])
+        held = 0
+        if kings == 0 and quiet & ~left:
+            # Without kings and without an exit there is no move at all: lost.
+            words[event], lanes_of[event], following[event] = word, 1, first[0]
+            first[0] = event
+            event += 1
+        while left:
+            score = here[lowest(left)]
+            same = np.uint32(0)
+            for lane in range(32):
+                same = np.uint32(same | np.uint32(np.uint32(here[lane] == score) << np.uint32(lane)))
+            lanes = left & signed(same)
+            left &= ~lanes
+            held |= lanes & quiet
+            value = signed(score)
+            if value == DRAWN:
+                continue
+            ply = 2 * (WIN_AT_ONCE - value) + 1 if value > DRAWN else 2 * value
+            last = max(last, ply)
+            words[event], lanes_of[event], following[event] = word, lanes, first[ply]
+            first[ply] = event
+            event += 1
+        held_lanes[word] = held
+        here[:] = np.uint8(NOT_DECIDED)
+    side.event_count[0] = event
+    return last
+
+
+@kernel
+def find_exits(
+    side: Side,
+    tables: Subsets,
+    afters: Afters,
+    work: NDArray[np.int64],
+    known: bool,
+    results: Results,
+    bases: NDArray[np.int64],
 ) -> int:
-    """Carry the captures on the stack to their ends; the lanes that had one to begin with.
-
-    `men` and `others` are the mover's pieces without the capturing one (and without the lane king, which
-    `stands_by` or not). Captured pieces stay on the board, and may not be captured twice, until the capture
-    is over.
-    """
-    occupied = men | others | targets
-    in_the_way = _ALL if stands_by else 0
-    first = True
-    started = 0
-    while nodes:
-        nodes -= 1
-        square = work[nodes * _NODE]
-        king = work[nodes * _NODE + 1]
-        captured_before = work[nodes * _NODE + 2]
-        lanes_here = work[nodes * _NODE + 3]
-        for direction in range(4):
-            victim = _victim(square, king, direction, occupied, targets & ~captured_before)
-            if victim < 0:
-                continue
-            lanes = _open_lanes(square, victim, direction, lanes_here, in_the_way)
-            if not lanes:
-                continue
-            if first:
-                started |= lanes
-            captured = captured_before | (1 << victim)
-            left = targets & ~captured
-            landing = STEP[victim, direction]
-            crowned = 1 if king or landing >= LAST_ROW else 0
-            # A king must land where the capture goes on, if there is such a square in reach.
-            landings = _free_run(victim, direction, occupied) if king else 1 << landing
-            ending = lanes
-            if left:
-                reaching = lanes
-                target = landing
-                while target >= 0 and (landings >> target) & 1 and reaching:
-                    reaching &= ~((1 << target) & in_the_way)
-                    going_on = _captures_from(target, crowned, occupied, left, reaching, in_the_way)
-                    if going_on:
-                        _push(work, nodes, target, crowned, captured, going_on)
-                        nodes += 1
-                        ending &= ~going_on
-                    target = STEP[target, direction]
-            if not ending:
-                continue
-            if not crowned:
-                _put_down(work, men | landings, others, 0, captured, ending)
-            elif not stands_by:
-                _put_down(work, men, others, landings, captured, ending)
-            else:
-                target = landing
-                while target >= 0 and (landings >> target) & 1:
-                    ending &= ~(1 << target)
-                    if not ending:
-                        break
-                    _put_down(work, men, others | (1 << target), 0, captured, ending)
-                    target = STEP[target, direction]
-        first = False
-    return started
-
-
-@kernel
-def _lane_king_captures(work: NDArray[np.int64], men: int, others: int, targets: int, valid: int) -> int:
-    """Captures by the lane king: for each victim and direction, all squares on one side share the landing
-    squares on the other. Returns the lanes that have one."""
-    occupied = men | others | targets
-    started = 0
-    victims = targets
-    while victims:
-        victim = lowest(victims)
-        victims &= victims - 1
-        left = targets & ~(1 << victim)
-        for direction in range(4):
-            landing = STEP[victim, direction]
-            if landing < 0 or (occupied >> landing) & 1:
-                continue
-            lanes = _free_run(victim, 3 - direction, occupied) & valid
-            if not lanes:
-                continue
-            started |= lanes
-            landings = _free_run(victim, direction, occupied)
-            nodes = 0
-            squares = landings if left else 0
-            while squares:
-                target = lowest(squares)
-                squares &= squares - 1
-                if _captures_from(target, 1, occupied, left, 1, 0):
-                    _push(work, nodes, target, 1, 1 << victim, lanes)
-                    nodes += 1
-            if nodes:
-                _carry_on(work, nodes, men, others, targets, False)
-            else:
-                _put_down(work, men, others, landings, 1 << victim, lanes)
-    return started
-
-
-@kernel
-def captures(work: NDArray[np.int64], lane: bool, men: int, others: int, targets: int, valid: int) -> int:
-    """All captures of a word; the lanes that have one.
-
-    Args:
-        work: takes the endings: `work[COUNT]` of them, ENDING fields each, from `work[FIRST_ENDING]` on.
-        Where the
-            lane king captures, the ending has its landing squares, any of which it may choose; where a man of
-            a side without kings is crowned, those of the new king; otherwise 0, and the lane king, if there
-            is one, has stayed where it is.
-        lane: whether the mover has a lane king.
-        men: the mover's.
-        others: the mover's kings but the lane king.
-        targets: the other side's pieces.
-        valid: the lanes that are positions; lane 0 alone for a side without kings.
-
-    Raises:
-        OverflowError: more endings than `work` has room for.
-    """
-    work[COUNT] = 0
-    started = _lane_king_captures(work, men, others, targets, valid) if lane else 0
-    occupied = men | others | targets
-    in_the_way = _ALL if lane else 0
-    pieces = men | others
-    while pieces:
-        square = lowest(pieces)
-        pieces &= pieces - 1
-        king = (others >> square) & 1
-        if _captures_from(square, king, occupied, targets, valid, in_the_way):
-            _push(work, 0, square, king, 0, valid)
-            rest = ~(1 << square)
-            started |= _carry_on(work, 1, men & rest, others & rest, targets, lane)
-    return started
+    """The exits of a batch, as events. Returns the ply of the last event, or EVENTS_FULL."""
+    last_event = 0
+    score = np.zeros(32, dtype=np.uint8)
+    side.event_count[0] = 0
+    side.event_first[:] = -1
+    lanes = side.blocks * side.rows * side.columns * 32
+    side.dtw[:lanes] = 0
+    side.dtc[:lanes] = NOT_DECIDED
+    for block in range(side.blocks):
+        _take_captures(side, block, tables, afters, work, score)
+        if known:
+            _take_known(side, block, tables, results, bases[block])
+        else:
+            _take_mens_moves(side, block, tables, afters)
+        found = _list_events(side, block)
+        if found < 0:
+            return found
+        last_event = max(last_event, found)
+    return last_event

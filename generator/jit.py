@@ -6,10 +6,14 @@ is keyed by a hash of every source file of this package, together with the versi
 code.
 """
 
+import _thread
 import hashlib
 import os
+import sys
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -58,3 +62,25 @@ def kernel(function: F) -> F:
 def inlined(function: F) -> F:
     """A small kernel that is copied into its callers (never called from Python, so never cached itself)."""
     return cast(F, numba.njit(nogil=True, forceinline=True)(function))
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """While kernels are compiled in the main thread: let Ctrl-C stop that.
+
+    LLVM calls back into Python, and an exception that comes up in there is dropped with a message. A Ctrl-C
+    that meets this fate is sent again, until it is heard.
+    """
+    usual = sys.unraisablehook
+
+    def send_again(unraisable: "sys.UnraisableHookArgs") -> None:
+        if unraisable.exc_type is KeyboardInterrupt:
+            threading.Timer(0.1, _thread.interrupt_main).start()
+        else:
+            usual(unraisable)
+
+    sys.unraisablehook = send_again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual

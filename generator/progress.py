@@ -16,6 +16,7 @@ class Bar:
     def __init__(self) -> None:
         self._lock = Lock()
         self._bar: tqdm[NoReturn] | None = None
+        self._begun = False
         self._restoring = False
         self._pairs = 0
         self._written = 0
@@ -30,6 +31,9 @@ class Bar:
 
     def material(self, pair: Material, restoring: bool) -> None:
         """The next pair of materials is begun (or, `restoring`, read back)."""
+        if self._bar is not None and not self._begun:
+            self._begun = True
+            self._bar.reset(self._bar.total)  # what compiling took is no part of the rate
         self._restoring = restoring
         if self._bar is not None:
             self._bar.set_description(

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator import afters
-from generator.blocks import Results
 from generator.encode import read_stored, statistics, stored_values
 from generator.errors import PlanError
 from generator.lock import locked
 from generator.plan import Plan, available_disk, available_memory, both, pairs, plan
-from generator.slices import Crew, Pair, empty_results
+from generator.sides import Results
+from generator.slices import Crew, Pair, compile_solver, empty_results
 from tablebase.atomicfile import TEMPORARY_SUFFIX
 from tablebase.drawrules import KING_MOVES_ONLY, Ruleset
 from tablebase.errors import ManifestError, MaterialError, WrongVersionError
@@ -65,10 +65,12 @@ class Silent:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run has done: its plan, seconds it took, bytes of all tables of the directory, by metric."""
+    """What a run has done: its plan, the seconds that took and those of compiling before, bytes of all tables
+    of the directory, by metric."""
 
     plan: Plan
     seconds: float
+    compiling: float
     sizes: dict[Metric, int]
     note: str | None
 
@@ -223,13 +225,21 @@ def generate(
         if note is not None:
             _remove_tables(directory)
         progress.begin(work)
+        compiling = _compile() if work.todo else 0.0
         if work.todo:
             _Run(directory, manifest, work, ruleset, progress).run()
     sizes = {
         metric: sum(entry.files[metric].size for entry in manifest.slices.values() if metric in entry.files)
         for metric in Metric
     }
-    return Summary(work, time.perf_counter() - started, sizes, note)
+    return Summary(work, time.perf_counter() - started - compiling, compiling, sizes, note)
+
+
+def _compile() -> float:
+    """Compile the solver, or load it; the seconds that took."""
+    began = time.perf_counter()
+    compile_solver()
+    return time.perf_counter() - began
 
 
 class _Run:

@@ -2,18 +2,22 @@
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.afters import LONGEST_PLIES, Afters
-from generator.blocks import EVENTS_FULL, Results, SideRoom, solve_batch
+from generator.afters import LONGEST_PLIES, Afters, allocate
+from generator.blocks import solve_batch
+from generator.captures import capture_work
 from generator.errors import DistanceOverflowError, StoppedError
-from generator.exits import capture_work
+from generator.exits import EVENTS_FULL
+from generator.jit import interruptible
 from generator.menplacements import blocks_of
-from generator.spread import NOT_DECIDED, STRIP, TOO_LONG
+from generator.sides import NOT_DECIDED, STRIP, Results, SideRoom
+from generator.spread import TOO_LONG
 from generator.subsets import Subsets, subsets
 from tablebase.material import Material
 
@@ -197,3 +201,21 @@ class Crew:
                 future.result()
             if self._stopping.is_set():
                 raise StoppedError
+
+
+class _Here(Executor):
+    """Does the work in the calling thread, at once."""
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(function(*args, **kwargs))
+        return future
+
+
+def compile_solver() -> None:
+    """Have the solver's kernels compiled (or loaded) in the calling thread. In the main thread Ctrl-C can
+    stop this; a pool of threads would wait for its end first."""
+    smallest = Material(1, 0, 1, 0)
+    crew = Crew(allocate([smallest], smallest.pieces), None, _Here(), 1, lambda positions: None)
+    with interruptible():
+        crew.solve(smallest)

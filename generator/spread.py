@@ -11,8 +11,6 @@ A *batch* of blocks of the same shape, which do not lead to each other, goes thr
 kings is a single position, and would drown in what a pass costs.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,72 +18,10 @@ from generator.afters import LONGEST_PLIES, WIN_AT_ONCE
 from generator.bits import lowest, signed
 from generator.jit import inlined, kernel
 from generator.lanes import ALL_LANES, king_moves
+from generator.sides import STRIP, Side, strip_count, word_count
 from generator.subsets import BINOMIAL, Subsets
 
-# Columns are looked at in strips of this many words: two AVX-512 registers, and a fine enough grain to skip
-# by.
-STRIP = 32
-NOT_DECIDED = 255
 TOO_LONG = -1
-
-
-class Side(NamedTuple):
-    """One side to move in a batch of blocks: the shape of its words, and room for its state.
-
-    Words stand at [block][row][column]: row = rank of the mover's other kings, column = rank of the
-    opponent's kings. A position is decided in one word only, the one whose lane king is its highest king.
-
-    Arrays by block: `men`, `opponent_men` (the mover plays up), `word_start`, `score_start` (in the after
-    table). Arrays by word: `quiet` lanes without a capture; `open` quiet and undecided; `held` cannot be lost
-    now (an exit that is not lost, or one whose distance is not reached); `new_wins`, `new_losses`; `lost`,
-    `won`: what its king moves lead to, opponent to move (the opponent's results, scattered here); `rule_win`,
-    `rule_safe`, `rule_any`: exits under the rules. `dtw`, `dtc` uint8 [word * 32 + lane]: the results, in
-    plies. By strip: `lost_changed`, `won_changed` since they were looked at; `touched` holds new results.
-    Events, a linked list for each ply: `event_first` [ply], `event_next`, `event_word`, `event_lanes`;
-    `event_count` [1].
-    """
-
-    kings: int
-    opponent_kings: int
-    blocks: int
-    rows: int
-    columns: int
-    men: NDArray[np.int64]
-    opponent_men: NDArray[np.int64]
-    word_start: NDArray[np.int64]
-    score_start: NDArray[np.int64]
-    quiet: NDArray[np.uint32]
-    open: NDArray[np.uint32]
-    held: NDArray[np.uint32]
-    new_wins: NDArray[np.uint32]
-    new_losses: NDArray[np.uint32]
-    lost: NDArray[np.uint32]
-    won: NDArray[np.uint32]
-    rule_win: NDArray[np.uint32]
-    rule_safe: NDArray[np.uint32]
-    rule_any: NDArray[np.uint32]
-    dtw: NDArray[np.uint8]
-    dtc: NDArray[np.uint8]
-    lost_changed: NDArray[np.uint8]
-    won_changed: NDArray[np.uint8]
-    touched: NDArray[np.uint8]
-    event_first: NDArray[np.int32]
-    event_next: NDArray[np.int32]
-    event_word: NDArray[np.int32]
-    event_lanes: NDArray[np.uint32]
-    event_count: NDArray[np.int64]
-
-
-@inlined
-def _strips(side: Side) -> int:
-    """Strips of a block; strips are numbered through all blocks of the batch."""
-    return (side.columns + STRIP - 1) // STRIP
-
-
-@inlined
-def _words(side: Side) -> int:
-    """Words of a block."""
-    return side.rows * side.columns
 
 
 # Arrays are taken out of their tuples before the loops: numba counts references at each such access.
@@ -97,7 +33,7 @@ def _find(side: Side, tables: Subsets, wins: bool, strip_room: NDArray[np.uint32
     whose successors have changed."""
     if side.kings == 0:
         return
-    columns, rows, strips = side.columns, side.rows, _strips(side)
+    columns, rows, strips = side.columns, side.rows, strip_count(side)
     changed = side.lost_changed if wins else side.won_changed
     goals = side.lost if wins else side.won
     results = side.new_wins if wins else side.new_losses
@@ -174,8 +110,8 @@ def _apply(
     goals = other.won if wins else other.lost
     changed = other.won_changed if wins else other.lost_changed
     touched, open_lanes = side.touched, side.open
-    columns, rows, strips = side.columns, side.rows, _strips(side)
-    goal_columns, goal_words, goal_strips = other.columns, _words(other), _strips(other)
+    columns, rows, strips = side.columns, side.rows, strip_count(side)
+    goal_columns, goal_words, goal_strips = other.columns, word_count(other), strip_count(other)
     score_starts = other.score_start
     kings, opponent_kings = side.kings, side.opponent_kings
     turned_ranks = tables.reversed_rank[tables.start[kings] :]
@@ -240,7 +176,7 @@ def _take_events(side: Side, ply: int) -> None:
         side.won_changed,
     )
     inside_lanes = ALL_LANES if side.kings else np.uint32(0)
-    columns, words_of_block, strips = side.columns, _words(side), _strips(side)
+    columns, words_of_block, strips = side.columns, word_count(side), strip_count(side)
     one_strip_a_block = strips == 1
     while event >= 0:
         word = signed(words[event])
@@ -263,11 +199,11 @@ def _take_events(side: Side, ply: int) -> None:
 
 @kernel
 def _begin(side: Side) -> None:
-    words = side.blocks * _words(side)
+    words = side.blocks * word_count(side)
     side.lost[:words] = 0
     side.won[:words] = 0
     open_lanes, quiet = side.open, side.quiet
-    for strip in range(side.blocks * _strips(side)):
+    for strip in range(side.blocks * strip_count(side)):
         side.lost_changed[strip] = 0
         side.won_changed[strip] = 1  # at ply 0: positions without any move
         side.touched[strip] = 0
@@ -303,7 +239,7 @@ def spread_on_board(
         for s in range(count):
             decided += _apply(sides[s], sides[count - 1 - s], tables, wins, sides[s].dtw, ply, scores, score)
         for s in range(count):
-            for strip in range(sides[s].blocks * _strips(sides[s])):
+            for strip in range(sides[s].blocks * strip_count(sides[s])):
                 sides[s].touched[strip] = 0
         idle = 0 if decided else idle + 1
         ply += 1
@@ -313,7 +249,7 @@ def spread_on_board(
 @inlined
 def _take_rule_exits(side: Side) -> None:
     """At ply 1 of the rule pass all exits count: every one is a zeroing move."""
-    for word in range(side.blocks * _words(side)):
+    for word in range(side.blocks * word_count(side)):
         win, safe = side.rule_win[word], side.rule_safe[word]
         inside = side.quiet[word] if side.kings else np.uint32(0)
         side.new_wins[word] = win
@@ -321,7 +257,7 @@ def _take_rule_exits(side: Side) -> None:
             side.rule_any[word] & np.uint32(~np.uint32(np.uint32(win | safe) | inside))
         )
         side.held[word] = np.uint32(win | safe)
-    for strip in range(side.blocks * _strips(side)):
+    for strip in range(side.blocks * strip_count(side)):
         side.touched[strip] = 1
         side.won_changed[strip] = 1
 
@@ -336,13 +272,13 @@ def spread_under_rules(
     for s in range(count):
         side = sides[s]
         _begin(side)
-        for word in range(side.blocks * _words(side)):
+        for word in range(side.blocks * word_count(side)):
             side.held[word] = side.rule_any[word]
             if side.kings == 0:
                 # Quiet and without an exit, a side without kings has no move.
                 side.new_losses[word] = np.uint32(side.quiet[word] & np.uint32(~side.rule_any[word]))
         if side.kings == 0:
-            for strip in range(side.blocks * _strips(side)):
+            for strip in range(side.blocks * strip_count(side)):
                 side.touched[strip] = 1
     for ply in range(limit + 1):
         for s in range(count):
@@ -355,7 +291,7 @@ def spread_under_rules(
             decided += _apply(sides[s], sides[count - 1 - s], tables, True, sides[s].dtc, ply, no_scores, 0)
             decided += _apply(sides[s], sides[count - 1 - s], tables, False, sides[s].dtc, ply, no_scores, 0)
         for s in range(count):
-            for strip in range(sides[s].blocks * _strips(sides[s])):
+            for strip in range(sides[s].blocks * strip_count(sides[s])):
                 sides[s].touched[strip] = 0
         if ply >= 2 and not decided:
             break

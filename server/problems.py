@@ -23,7 +23,7 @@ from tablebase.errors import (
     quote,
 )
 
-_TYPES = "tag:shashki-tablebase,2025:"  # RFC 4151: names that stay as they are and lead nowhere
+_TYPES = "tag:shashki-tablebase,2026:"  # RFC 4151: names that stay as they are and lead nowhere
 
 
 class Fault(Enum):
@@ -91,7 +91,7 @@ def _answer_http(error: HTTPException) -> Response:
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     path = quote(request.path)
     if isinstance(error, NotFound):
-        detail = f"there is nothing at {path}; the index at / lists what there is"
+        detail = f"there is nothing at {path}; docs/api.md lists what there is, and / is the page for people"
     elif isinstance(error, MethodNotAllowed):
         allowed = ", ".join(sorted(error.valid_methods or ()))
         detail = f"{path} does not take {request.method}; it takes {allowed}"

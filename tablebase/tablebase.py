@@ -28,6 +28,8 @@ from tablebase.table import Table
 
 _Key = tuple[Material, Metric]
 
+_MOST_MAKEABLE = 8  # pieces; beyond, the memory of no present machine is enough
+
 
 def open_tablebase(path: Path | str, *, cache_bytes: int = DEFAULT_BYTES) -> Tablebase:
     """Open the tables of a directory; use it in a `with` statement, or close it.
@@ -278,10 +280,13 @@ class Tablebase:
     def _missing(self, material: Material, metric: Metric) -> MissingTableError:
         most = max((key[0].pieces for key in self._paths), default=0)
         command = f"make it with `shashki generate --pieces {material.pieces}`"
+        if material.pieces > _MOST_MAKEABLE:
+            command = f"tables of more than {_MOST_MAKEABLE} pieces are out of reach today"
         if 0 < most < material.pieces:
+            complete = "" if self.pieces == most else f", complete up to {self.pieces}"
             return TooManyPiecesError(
-                f"{material} has {material.pieces} pieces, and the tables hold up to {most} "
-                f"(complete up to {self.pieces}): there is no {table_name(material, metric)}; {command}"
+                f"{material} has {material.pieces} pieces, and the tables hold up to {most}{complete}: "
+                f"there is no {table_name(material, metric)}; {command}"
             )
         return MissingTableError(f"there is no table {table_name(material, metric)}; {command}")
 

@@ -16,9 +16,9 @@ from squaresets import ALL_LANES, coordinates, rank, set_of, squares_of
 
 from generator import afters
 from generator.afters import DRAWN, Afters
-from generator.blocks import find_exits, make_side
+from generator.exits import find_exits
+from generator.sides import Side, make_side
 from generator.slices import Workshop, empty_results
-from generator.spread import Side
 from generator.subsets import subsets
 from tablebase.board import ALL_SQUARES, Position
 from tablebase.material import Material

@@ -1,11 +1,13 @@
 """The generator stopped, starved and disturbed: nothing lost, nothing wrong, and a word on what to do."""
 
+import ctypes
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -14,6 +16,7 @@ import pytest
 from generating import check_whole, contents, files, finish, same, start, wait_until
 
 from generator.errors import BusyError
+from generator.jit import interruptible
 from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
 from generator.plan import Plan
@@ -60,7 +63,7 @@ def test_killed_again_and_again(tables4: Path, tmp_path: Path) -> None:
     while True:
         process = start(tmp_path, 4)
         before = files(tmp_path)
-        more = random.randint(1, 30)
+        more = random.randint(5, 50)
         if wait_until(lambda: files(tmp_path) >= before + more, process):  # noqa: B023
             process.send_signal(signal.SIGKILL)
         status, _, err = finish(process)
@@ -132,6 +135,39 @@ def test_interrupted_from_the_keyboard(tables4: Path, tmp_path: Path) -> None:
     assert (status, err) == (0, "")
     assert "solved" in out
     assert same(tmp_path, tables4)
+
+
+def test_interrupted_while_compiling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no compiled kernels at hand, half a minute of compiling comes first; Ctrl-C is heard in it."""
+    monkeypatch.setenv("SHASHKI_KERNEL_CACHE", str(tmp_path / "kernels"))
+    process = start(tmp_path / "data", 2)
+    assert wait_until((tmp_path / "data" / LOCK).exists, process)
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    status, out, err = finish(process)
+    assert time.monotonic() - began < 10
+    assert (status, out) == (130, "")
+    assert "stopped; what is finished is kept" in err
+    assert files(tmp_path / "data") == 0
+
+
+def test_an_interrupt_that_a_callback_drops_is_sent_again() -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    def compile_for_ten_seconds() -> None:
+        with interruptible():
+            ctypes.CFUNCTYPE(None)(interrupted)()
+            for _ in range(1000):
+                time.sleep(0.01)
+
+    usual = sys.unraisablehook
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        compile_for_ten_seconds()
+    assert time.monotonic() - began < 5
+    assert sys.unraisablehook is usual
 
 
 class Stopping(Silent):

@@ -17,8 +17,8 @@ from generator.errors import DistanceOverflowError, StoppedError
 from generator.lanes import king_moves, slides
 from generator.menplacements import blocks_of
 from generator.plan import both, canonical, leads_to, pairs
+from generator.sides import STRIP
 from generator.slices import Crew, Pair, Workshop
-from generator.spread import STRIP
 from generator.subsets import subsets
 from tablebase.board import ALL_SQUARES, Color, Position
 from tablebase.indexing import index_of, sets_at

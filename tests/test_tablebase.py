@@ -303,7 +303,7 @@ def test_missing_tables_are_named(two: Tablebase, directory: Path, tmp_path: Pat
     with pytest.raises(TooManyPiecesError) as caught:
         two.probe_wdl(three)
     assert str(caught.value) == (
-        "KKvK has 3 pieces, and the tables hold up to 2 (complete up to 2): there is no KKvK.wdl; "
+        "KKvK has 3 pieces, and the tables hold up to 2: there is no KKvK.wdl; "
         "make it with `shashki generate --pieces 3`"
     )
     assert isinstance(caught.value, KeyError)

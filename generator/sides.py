@@ -1,0 +1,130 @@
+"""A side to move in a batch of blocks: the shape of its words, and all that is known of them while
+solving."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator.afters import Afters, block_offset
+from generator.bits import popcount
+from generator.jit import inlined
+from generator.subsets import BINOMIAL
+
+# Columns are looked at in strips of this many words: two AVX-512 registers, and a fine enough grain to skip
+# by.
+STRIP = 32
+NOT_DECIDED = 255
+
+
+class Side(NamedTuple):
+    """One side to move in a batch of blocks: the shape of its words, and room for its state.
+
+    Words stand at [block][row][column]: row = rank of the mover's other kings, column = rank of the
+    opponent's kings. A position is decided in one word only, the one whose lane king is its highest king.
+
+    Arrays by block: `men`, `opponent_men` (the mover plays up), `word_start`, `score_start` (in the after
+    table). Arrays by word: `quiet` lanes without a capture; `open` quiet and undecided; `held` cannot be lost
+    now (an exit that is not lost, or one whose distance is not reached); `new_wins`, `new_losses`; `lost`,
+    `won`: what its king moves lead to, opponent to move (the opponent's results, scattered here); `rule_win`,
+    `rule_safe`, `rule_any`: exits under the rules. `dtw`, `dtc` uint8 [word * 32 + lane]: the results, in
+    plies. By strip: `lost_changed`, `won_changed` since they were looked at; `touched` holds new results.
+    Events, a linked list for each ply: `event_first` [ply], `event_next`, `event_word`, `event_lanes`;
+    `event_count` [1].
+    """
+
+    kings: int
+    opponent_kings: int
+    blocks: int
+    rows: int
+    columns: int
+    men: NDArray[np.int64]
+    opponent_men: NDArray[np.int64]
+    word_start: NDArray[np.int64]
+    score_start: NDArray[np.int64]
+    quiet: NDArray[np.uint32]
+    open: NDArray[np.uint32]
+    held: NDArray[np.uint32]
+    new_wins: NDArray[np.uint32]
+    new_losses: NDArray[np.uint32]
+    lost: NDArray[np.uint32]
+    won: NDArray[np.uint32]
+    rule_win: NDArray[np.uint32]
+    rule_safe: NDArray[np.uint32]
+    rule_any: NDArray[np.uint32]
+    dtw: NDArray[np.uint8]
+    dtc: NDArray[np.uint8]
+    lost_changed: NDArray[np.uint8]
+    won_changed: NDArray[np.uint8]
+    touched: NDArray[np.uint8]
+    event_first: NDArray[np.int32]
+    event_next: NDArray[np.int32]
+    event_word: NDArray[np.int32]
+    event_lanes: NDArray[np.uint32]
+    event_count: NDArray[np.int64]
+
+
+@inlined
+def strip_count(side: Side) -> int:
+    """Strips of a block; strips are numbered through all blocks of the batch."""
+    return (side.columns + STRIP - 1) // STRIP
+
+
+@inlined
+def word_count(side: Side) -> int:
+    """Words of a block."""
+    return side.rows * side.columns
+
+
+class SideRoom(NamedTuple):
+    """One side's arrays (see `Side`), for a batch of blocks; one a thread."""
+
+    starts: NDArray[np.int64]  # [4, blocks]
+    words: NDArray[np.uint32]  # [10, most words]
+    dtw: NDArray[np.uint8]
+    dtc: NDArray[np.uint8]
+    strips: NDArray[np.uint8]  # [3, most strips]
+    event_first: NDArray[np.int32]  # [256]
+    event_next: NDArray[np.int32]
+    event_word: NDArray[np.int32]
+    event_lanes: NDArray[np.uint32]
+    event_count: NDArray[np.int64]  # [1]
+
+
+class Results(NamedTuple):
+    """A slice in the order of its index: distances in plies (NOT_DECIDED: none), and whether the position is
+    stored (has no capture)."""
+
+    dtw: NDArray[np.uint8]
+    dtc: NDArray[np.uint8]
+    stored: NDArray[np.uint8]
+
+
+@inlined
+def make_side(
+    kings: int,
+    opponent_kings: int,
+    men: NDArray[np.int64],
+    bases: NDArray[np.int64],
+    s: int,
+    afters: Afters,
+    room: SideRoom,
+) -> Side:
+    """A side of the blocks `men` [block, 2]; without those that are their own twins on the second side."""
+    blocks = len(men) if bases[0, s] >= 0 else 0
+    for block in range(blocks):
+        own, opponent = men[block, 0], men[block, 1]
+        offset = block_offset(kings, own, opponent_kings, opponent)
+        place = (kings, popcount(own), opponent_kings, popcount(opponent))
+        room.starts[0, block] = own
+        room.starts[1, block] = opponent
+        room.starts[2, block] = afters.start[place] + offset
+        room.starts[3, block] = afters.score_start[place] + offset * (32 if kings else 1)
+    w = room.words
+    return Side(
+        kings, opponent_kings, blocks, BINOMIAL[32, max(kings - 1, 0)], BINOMIAL[32, opponent_kings],
+        room.starts[0], room.starts[1], room.starts[2], room.starts[3],
+        w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], room.dtw, room.dtc,
+        room.strips[0], room.strips[1], room.strips[2],
+        room.event_first, room.event_next, room.event_word, room.event_lanes, room.event_count,
+    )  # fmt: skip
