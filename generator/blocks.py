@@ -6,19 +6,18 @@ from numpy.typing import NDArray
 
 from generator.afters import DRAWN, Afters
 from generator.bits import highest, signed
-from generator.exits import find_exits
+from generator.exits import EVENTS_FULL, find_balance_events, find_exits
 from generator.jit import kernel
 from generator.sides import Results, Side, SideRoom, make_side
-from generator.spread import spread_on_board, spread_under_rules
+from generator.spread import spread_balance, spread_on_board, spread_under_rules
 from generator.subsets import BINOMIAL, Subsets
 
 
 @kernel
-def _fill_draws(side: Side, block: int, tables: Subsets, scores: NDArray[np.uint8]) -> None:
+def _fill_draws(side: Side, block: int, tables: Subsets, scores: NDArray[np.uint8], score_start: int) -> None:
     """What the spread has left without a score is drawn on the board."""
     men = signed(side.men[block] | side.opponent_men[block])
     kings, columns = side.kings, side.columns
-    score_start = side.score_start[block]
     own_sets = tables.squares[tables.start[max(kings - 1, 0)] :]
     opponent_sets = tables.squares[tables.start[side.opponent_kings] :]
     for row in range(side.rows):
@@ -42,13 +41,20 @@ def _fill_draws(side: Side, block: int, tables: Subsets, scores: NDArray[np.uint
 
 
 @kernel
+def _fill_balance_draws(side: Side, tables: Subsets, scores: NDArray[np.uint8]) -> None:
+    for block in range(side.blocks):
+        _fill_draws(side, block, tables, scores, side.balance_start[block])
+
+
+@kernel
 def _gather(side: Side, block: int, tables: Subsets, results: Results, index: int) -> None:
     """The block's results in the order of the index: own kings, then the opponent's, each in order of rank.
     (Ranks among the free squares run in the same order as ranks among all squares.)"""
     men = signed(side.men[block] | side.opponent_men[block])
     kings, columns = side.kings, side.columns
-    quiet, dtw, dtc = side.quiet, side.dtw, side.dtc
-    out_dtw, out_dtc, out_stored = results.dtw, results.dtc, results.stored
+    quiet, dtw, dtc, dtb = side.quiet, side.dtw, side.dtc, side.dtb
+    out_dtw, out_dtc, out_dtb, out_stored = results.dtw, results.dtc, results.dtb, results.stored
+    with_balance = len(out_dtb) > 0
     own_sets, opponent_sets = (
         tables.squares[tables.start[kings] :],
         tables.squares[tables.start[side.opponent_kings] :],
@@ -65,6 +71,8 @@ def _gather(side: Side, block: int, tables: Subsets, results: Results, index: in
             word = (block * side.rows + row) * columns + column
             out_dtw[index] = dtw[word * 32 + lane]
             out_dtc[index] = dtc[word * 32 + lane]
+            if with_balance:
+                out_dtb[index] = dtb[word * 32 + lane]
             out_stored[index] = (quiet[word] >> np.uint32(lane)) & np.uint32(1)
             index += 1
 
@@ -80,7 +88,7 @@ def _finish_afters(side: Side, tables: Subsets, afters: Afters) -> None:
     """Complete a batch's after tables, in which the scores of won and lost positions stand already."""
     words = side.rows * side.columns
     for block in range(side.blocks):
-        _fill_draws(side, block, tables, afters.score)
+        _fill_draws(side, block, tables, afters.score, side.score_start[block])
         start = side.word_start[block]
         afters.lost[start : start + words] = side.lost[block * words : (block + 1) * words]
         afters.won[start : start + words] = side.won[block * words : (block + 1) * words]
@@ -100,6 +108,8 @@ def solve_batch(
     rooms: tuple[SideRoom, SideRoom],
     strip_room: NDArray[np.uint32],
     results: tuple[Results, Results],
+    balance_scores: tuple[NDArray[np.uint8], NDArray[np.uint8]],
+    balance_limit: int,
     known: bool,
 ) -> int:
     """Solve a batch of blocks that do not lead to each other: into `results` and the after tables. Or, where
@@ -127,6 +137,14 @@ def solve_batch(
     spread_under_rules(sides, count, tables, limit, strip_room)
     for s in range(count):
         _finish_afters(sides[s], tables, afters)
+    if balance_limit > 0:
+        for s in range(count):
+            if find_balance_events(sides[s], tables, balance_scores[s]) < 0:
+                return EVENTS_FULL
+        spread_balance(sides, count, tables, balance_scores, balance_limit, strip_room)
+        for s in range(count):
+            _fill_balance_draws(sides[s], tables, balance_scores[s])
+    for s in range(count):
         if not known:
             _gather_all(sides[s], tables, results[s], bases[:, s])
     return 0

@@ -18,7 +18,7 @@ from generator.afters import DRAWN, WIN_AT_ONCE, Afters, block_offset
 from generator.bits import highest, lowest, popcount, signed
 from generator.captures import COUNT, ENDING, FIRST_ENDING, LAST_ROW, captures
 from generator.jit import kernel
-from generator.sides import NOT_DECIDED, Results, Side
+from generator.sides import NOT_DECIDED, WINS_SLOT, Results, Side
 from generator.subsets import BINOMIAL, STEP, Subsets, rank
 
 EVENTS_FULL = -2
@@ -110,8 +110,8 @@ def _take_captures(
 
 
 @kernel
-def _take_mens_moves(side: Side, block: int, tables: Subsets, afters: Afters) -> None:
-    """The men's moves of a block, for its quiet positions."""
+def _take_mens_moves(side: Side, block: int, tables: Subsets, afters: Afters, promotions: bool) -> None:
+    """The men's moves of a block, for its quiet positions: promotions, or all others."""
     kings, columns = side.kings, side.columns
     men, opponent_men = signed(side.men[block]), signed(side.opponent_men[block])
     all_men = men | opponent_men
@@ -129,6 +129,8 @@ def _take_mens_moves(side: Side, block: int, tables: Subsets, afters: Afters) ->
             if target < 0 or (all_men >> target) & 1:
                 continue
             crowned = 1 if target >= LAST_ROW else 0
+            if promotions != (crowned == 1):
+                continue
             men_after = men & ~(1 << square) | (0 if crowned else 1 << target)
             kings_after = kings + crowned
             place = (kings_after, popcount(men_after), side.opponent_kings, popcount(opponent_men))
@@ -166,6 +168,118 @@ def _take_mens_moves(side: Side, block: int, tables: Subsets, afters: Afters) ->
                     for lane in range(32):
                         offered = there[lane] if (mask >> np.uint32(lane)) & np.uint32(1) else np.uint8(0)
                         here[lane] = max(here[lane], offered)
+
+
+@kernel
+def _keep_changes(side: Side, block: int) -> None:
+    """The exits so far, captures and promotions, are those that change the balance of forces."""
+    first = block * side.rows * side.columns
+    last = first + side.rows * side.columns
+    side.change_win[first:last] = side.rule_win[first:last]
+    side.change_safe[first:last] = side.rule_safe[first:last]
+    side.change_any[first:last] = side.rule_any[first:last]
+
+
+@kernel
+def _list_balance_events(side: Side, block: int, tables: Subsets, scores: NDArray[np.uint8]) -> int:
+    """The exits of a block by the plies to the next balance change, as events (see `spread_balance`): a
+    capture or a promotion takes 1, another step of a man one more than the position it leads to. `held` is
+    set anew.
+
+    `scores`: of this material alone, at `balance_start`: p for a loss in p plies from before the move, 255 -
+    p for a win in p, DRAWN. Both sides have kings. Returns the ply of the last event, or EVENTS_FULL.
+    """
+    columns, kings, opponent_kings = side.columns, side.kings, side.opponent_kings
+    men, opponent_men = signed(side.men[block]), signed(side.opponent_men[block])
+    all_men = men | opponent_men
+    quiet_lanes, held_lanes = side.quiet, side.held
+    change_win, change_safe, change_any = side.change_win, side.change_safe, side.change_any
+    first, following, words, lanes_of = side.event_first, side.event_next, side.event_word, side.event_lanes
+    own_sets = tables.squares[tables.start[kings - 1] :]
+    opponent_sets = tables.squares[tables.start[opponent_kings] :]
+    step_to = np.zeros(24, dtype=np.int64)
+    step_start = np.zeros(24, dtype=np.int64)
+    best = np.zeros(32, dtype=np.uint8)
+    steps = 0
+    left = men
+    while left:
+        square = lowest(left)
+        left &= left - 1
+        for direction in range(2):
+            target = STEP[square, direction]
+            if 0 <= target < LAST_ROW and not (all_men >> target) & 1:
+                men_after = men & ~(1 << square) | (1 << target)
+                step_to[steps] = target
+                step_start[steps] = block_offset(kings, men_after, opponent_kings, opponent_men) * 32
+                steps += 1
+    event = side.event_count[0]
+    last = 0
+    for row in range(side.rows):
+        others = signed(own_sets[row])
+        for column in range(columns):
+            word = (block * side.rows + row) * columns + column
+            quiet = signed(quiet_lanes[word])
+            any_exit = signed(change_any[word])
+            held_lanes[word] = 0
+            if not quiet | any_exit:
+                continue
+            if event + 33 > len(following):
+                return EVENTS_FULL
+            win, safe = signed(change_win[word]), signed(change_safe[word])
+            for lane in range(32):
+                bit = 1 << lane
+                score = DRAWN if safe & bit else 1
+                best[lane] = (254 if win & bit else score) if any_exit & bit else 0
+            opponents = signed(opponent_sets[column])
+            for step in range(steps if quiet else 0):
+                if ((others | opponents) >> step_to[step]) & 1:
+                    continue
+                lanes = quiet & ~(1 << step_to[step])
+                any_exit |= lanes
+                mask = np.uint32(lanes)
+                at = step_start[step] + (row * columns + column) * 32
+                there = scores[at : at + 32]
+                for lane in range(32):
+                    offered = there[lane] if (mask >> np.uint32(lane)) & np.uint32(1) else np.uint8(0)
+                    best[lane] = max(best[lane], offered)
+            held = 0
+            left = any_exit
+            while left:
+                score = best[lowest(left)]
+                same = np.uint32(0)
+                for lane in range(32):
+                    same = np.uint32(same | np.uint32(np.uint32(best[lane] == score) << np.uint32(lane)))
+                lanes = left & signed(same)
+                left &= ~lanes
+                held |= lanes & quiet
+                value = signed(score)
+                if value == DRAWN:
+                    continue
+                slot = WINS_SLOT + WIN_AT_ONCE - value if value > DRAWN else value
+                last = max(last, slot % WINS_SLOT)
+                words[event], lanes_of[event], following[event] = word, lanes, first[slot]
+                first[slot] = event
+                event += 1
+            held_lanes[word] = held
+    side.event_count[0] = event
+    return last
+
+
+@kernel
+def find_balance_events(side: Side, tables: Subsets, scores: NDArray[np.uint8]) -> int:
+    """The exits of a batch as events by the plies to the next balance change; the ply of the last, or
+    EVENTS_FULL."""
+    side.event_count[0] = 0
+    side.event_first[:] = -1
+    lanes = side.blocks * side.rows * side.columns * 32
+    side.dtb[:lanes] = NOT_DECIDED
+    last_event = 0
+    for block in range(side.blocks):
+        found = _list_balance_events(side, block, tables, scores)
+        if found < 0:
+            return found
+        last_event = max(last_event, found)
+    return last_event
 
 
 @kernel
@@ -274,7 +388,9 @@ def find_exits(
         if known:
             _take_known(side, block, tables, results, bases[block])
         else:
-            _take_mens_moves(side, block, tables, afters)
+            _take_mens_moves(side, block, tables, afters, True)
+            _keep_changes(side, block)
+            _take_mens_moves(side, block, tables, afters, False)
         found = _list_events(side, block)
         if found < 0:
             return found

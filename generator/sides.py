@@ -15,6 +15,8 @@ from generator.subsets import BINOMIAL
 # by.
 STRIP = 32
 NOT_DECIDED = 255
+# In the balance pass, event lists of losses in p plies are those of slot p, wins in p those of this slot + p.
+WINS_SLOT = 128
 
 
 class Side(NamedTuple):
@@ -23,12 +25,16 @@ class Side(NamedTuple):
     Words stand at [block][row][column]: row = rank of the mover's other kings, column = rank of the
     opponent's kings. A position is decided in one word only, the one whose lane king is its highest king.
 
-    Arrays by block: `men`, `opponent_men` (the mover plays up), `word_start`, `score_start` (in the after
-    table). Arrays by word: `quiet` lanes without a capture; `open` quiet and undecided; `held` cannot be lost
-    now (an exit that is not lost, or one whose distance is not reached); `new_wins`, `new_losses`; `lost`,
-    `won`: what its king moves lead to, opponent to move (the opponent's results, scattered here); `rule_win`,
-    `rule_safe`, `rule_any`: exits under the rules. `dtw`, `dtc` uint8 [word * 32 + lane]: the results, in
-    plies. By strip: `lost_changed`, `won_changed` since they were looked at; `touched` holds new results.
+    Arrays by block: `men`, `opponent_men` (the mover plays up); where the block begins: `word_start` and
+    `score_start` in the after tables, `balance_start` in the material's own balance scores.
+
+    Arrays by word: `quiet` lanes without a capture; `open` quiet and undecided; `held` cannot be lost now (an
+    exit that is not lost, or one whose distance is not reached); `new_wins`, `new_losses`; `lost`, `won`:
+    what its king moves lead to, opponent to move (the opponent's results, scattered here); `rule_win`,
+    `rule_safe`, `rule_any`: exits under the rules; `change_win`, `change_safe`, `change_any`: those of them
+    that change the balance of forces. `dtw`, `dtc`, `dtb` uint8 [word * 32 + lane]: the results, in plies.
+
+    By strip: `lost_changed`, `won_changed` since they were looked at; `touched` holds new results.
     Events, a linked list for each ply: `event_first` [ply], `event_next`, `event_word`, `event_lanes`;
     `event_count` [1].
     """
@@ -42,6 +48,7 @@ class Side(NamedTuple):
     opponent_men: NDArray[np.int64]
     word_start: NDArray[np.int64]
     score_start: NDArray[np.int64]
+    balance_start: NDArray[np.int64]
     quiet: NDArray[np.uint32]
     open: NDArray[np.uint32]
     held: NDArray[np.uint32]
@@ -52,8 +59,12 @@ class Side(NamedTuple):
     rule_win: NDArray[np.uint32]
     rule_safe: NDArray[np.uint32]
     rule_any: NDArray[np.uint32]
+    change_win: NDArray[np.uint32]
+    change_safe: NDArray[np.uint32]
+    change_any: NDArray[np.uint32]
     dtw: NDArray[np.uint8]
     dtc: NDArray[np.uint8]
+    dtb: NDArray[np.uint8]
     lost_changed: NDArray[np.uint8]
     won_changed: NDArray[np.uint8]
     touched: NDArray[np.uint8]
@@ -79,10 +90,11 @@ def word_count(side: Side) -> int:
 class SideRoom(NamedTuple):
     """One side's arrays (see `Side`), for a batch of blocks; one a thread."""
 
-    starts: NDArray[np.int64]  # [4, blocks]
-    words: NDArray[np.uint32]  # [10, most words]
+    starts: NDArray[np.int64]  # [5, blocks]
+    words: NDArray[np.uint32]  # [13, most words]
     dtw: NDArray[np.uint8]
     dtc: NDArray[np.uint8]
+    dtb: NDArray[np.uint8]
     strips: NDArray[np.uint8]  # [3, most strips]
     event_first: NDArray[np.int32]  # [256]
     event_next: NDArray[np.int32]
@@ -97,6 +109,7 @@ class Results(NamedTuple):
 
     dtw: NDArray[np.uint8]
     dtc: NDArray[np.uint8]
+    dtb: NDArray[np.uint8]
     stored: NDArray[np.uint8]
 
 
@@ -120,11 +133,13 @@ def make_side(
         room.starts[1, block] = opponent
         room.starts[2, block] = afters.start[place] + offset
         room.starts[3, block] = afters.score_start[place] + offset * (32 if kings else 1)
+        room.starts[4, block] = offset * 32
     w = room.words
     return Side(
         kings, opponent_kings, blocks, BINOMIAL[32, max(kings - 1, 0)], BINOMIAL[32, opponent_kings],
-        room.starts[0], room.starts[1], room.starts[2], room.starts[3],
-        w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], room.dtw, room.dtc,
+        room.starts[0], room.starts[1], room.starts[2], room.starts[3], room.starts[4],
+        w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
+        room.dtw, room.dtc, room.dtb,
         room.strips[0], room.strips[1], room.strips[2],
         room.event_first, room.event_next, room.event_word, room.event_lanes, room.event_count,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.afters import LONGEST_PLIES, Afters, allocate
+from generator.afters import LONGEST_PLIES, Afters, allocate, words
 from generator.blocks import solve_batch
 from generator.captures import capture_work
 from generator.errors import DistanceOverflowError, StoppedError
@@ -25,7 +25,7 @@ from tablebase.material import Material
 _BATCH_WORDS = 2048
 # The work of one task: enough positions to hide what starting it costs.
 _TASK_POSITIONS = 100_000
-_WORD_ARRAYS = 10
+_WORD_ARRAYS = 13
 _NO_LIMIT = LONGEST_PLIES
 
 Pair = tuple[Results, Results]
@@ -52,10 +52,11 @@ def _side_room(kings: int, opponent_kings: int, blocks: int, events_a_word: int)
     words *= blocks
     events = words * events_a_word + 32
     return SideRoom(
-        starts=np.zeros((4, blocks), dtype=np.int64),
+        starts=np.zeros((5, blocks), dtype=np.int64),
         words=np.zeros((_WORD_ARRAYS, words), dtype=np.uint32),
         dtw=np.full(words * 32, NOT_DECIDED, dtype=np.uint8),
         dtc=np.full(words * 32, NOT_DECIDED, dtype=np.uint8),
+        dtb=np.full(words * 32, NOT_DECIDED, dtype=np.uint8),
         strips=np.zeros((3, blocks * -(-columns // STRIP)), dtype=np.uint8),
         event_first=np.full(256, -1, dtype=np.int32),
         event_next=np.zeros(events, dtype=np.int32),
@@ -99,14 +100,33 @@ class Workshop:
             _shape(material.own_kings, material.other_kings),
             _shape(material.other_kings, material.own_kings),
         )
-        a_word = 4 * _WORD_ARRAYS + 2 * 32 + 12 * Workshop._EVENTS_A_WORD
+        a_word = 4 * _WORD_ARRAYS + 3 * 32 + 12 * Workshop._EVENTS_A_WORD
         return _batch(material) * sum(words * a_word for words, _ in shapes)
 
 
+def counts_balance(material: Material) -> bool:
+    """Whether the balance count can run over more than one block: both sides have kings, and there are men.
+    Without men, every king move is a quiet one, and the two counts are the same."""
+    return bool(material.own_kings and material.other_kings and material.men)
+
+
 def empty_results(material: Material) -> Results:
-    """Room for the values of a slice."""
+    """Room for the values of a slice; `dtb` is empty where no balance is counted."""
     count = material.positions
-    return Results(np.empty(count, np.uint8), np.empty(count, np.uint8), np.empty(count, np.uint8))
+    balance = count if counts_balance(material) else 0
+    dtw, dtc, stored = (np.empty(count, np.uint8) for _ in range(3))
+    return Results(dtw, dtc, np.empty(balance, np.uint8), stored)
+
+
+def _balance_limit(material: Material) -> int:
+    """Plies that the balance may stand unchanged, by the number of pieces; 0: not counted here."""
+    if not counts_balance(material):
+        return 0
+    return 10 if material.pieces <= 3 else 60 if material.pieces <= 5 else 120
+
+
+def _balance_scores(material: Material) -> NDArray[np.uint8]:
+    return np.zeros(words(material) * 32 if counts_balance(material) else 0, np.uint8)
 
 
 def _tasks(run: tuple[int, int], block_positions: int, jobs: int) -> list[tuple[int, int]]:
@@ -162,6 +182,12 @@ class Crew:
         most = max(kings, opponent_kings)
         tables: Subsets = subsets(most, max(most - 1, 0))
         blocks = blocks_of(material)
+        own_balance = _balance_scores(material)
+        balance_scores = (
+            own_balance,
+            own_balance if material == material.mirror else _balance_scores(material.mirror),
+        )
+        balance_limit = 0 if known else _balance_limit(material)
         local = threading.local()
 
         def run(first: int, last: int) -> None:
@@ -184,6 +210,8 @@ class Crew:
                     workshop.rooms,
                     workshop.strip_room,
                     results,
+                    balance_scores,
+                    balance_limit,
                     known,
                 )
                 if error == EVENTS_FULL:

@@ -18,7 +18,7 @@ from generator.afters import LONGEST_PLIES, WIN_AT_ONCE
 from generator.bits import lowest, signed
 from generator.jit import inlined, kernel
 from generator.lanes import ALL_LANES, king_moves
-from generator.sides import STRIP, Side, strip_count, word_count
+from generator.sides import STRIP, WINS_SLOT, Side, strip_count, word_count
 from generator.subsets import BINOMIAL, Subsets
 
 TOO_LONG = -1
@@ -101,6 +101,7 @@ def _apply(
     plies: NDArray[np.uint8],
     ply: int,
     scores: NDArray[np.uint8],
+    score_starts: NDArray[np.int64],
     score: int,
 ) -> int:
     """Decide the new results of one kind, and write each into every word of the other side that holds the
@@ -112,7 +113,6 @@ def _apply(
     touched, open_lanes = side.touched, side.open
     columns, rows, strips = side.columns, side.rows, strip_count(side)
     goal_columns, goal_words, goal_strips = other.columns, word_count(other), strip_count(other)
-    score_starts = other.score_start
     kings, opponent_kings = side.kings, side.opponent_kings
     turned_ranks = tables.reversed_rank[tables.start[kings] :]
     opponent_sets = tables.squares[tables.start[opponent_kings] :]
@@ -160,13 +160,12 @@ def _apply(
 
 
 @kernel
-def _take_events(side: Side, ply: int) -> None:
-    """The exits whose distance is reached: wins at odd plies, at even ones losses, and lanes no longer
-    held."""
-    event = signed(side.event_first[ply])
+def _take_events(side: Side, slot: int, wins: bool) -> None:
+    """The exits whose distance is reached: wins, or losses and lanes no longer held."""
+    event = signed(side.event_first[slot])
     if event < 0:
         return
-    side.event_first[ply] = -1
+    side.event_first[slot] = -1
     following, words, lanes_of = side.event_next, side.event_word, side.event_lanes
     quiet, open_lanes, held = side.quiet, side.open, side.held
     new_wins, new_losses, touched, won_changed = (
@@ -186,7 +185,7 @@ def _take_events(side: Side, ply: int) -> None:
         touched[strip] = 1
         inside = np.uint32(np.uint32(lanes & quiet[word]) & inside_lanes)
         outside = np.uint32(lanes & np.uint32(~inside))
-        if ply % 2:
+        if wins:
             new = np.uint32(outside | np.uint32(inside & open_lanes[word]))
             new_wins[word] = np.uint32(new_wins[word] | new)
         else:
@@ -232,12 +231,22 @@ def spread_on_board(
             return TOO_LONG
         wins = ply % 2 == 1
         for s in range(count):
-            _take_events(sides[s], ply)
+            _take_events(sides[s], ply, wins)
             _find(sides[s], tables, wins, strip_room)
         decided = 0
         score = (ply + 1) // 2 if wins else WIN_AT_ONCE - ply // 2
         for s in range(count):
-            decided += _apply(sides[s], sides[count - 1 - s], tables, wins, sides[s].dtw, ply, scores, score)
+            decided += _apply(
+                sides[s],
+                sides[count - 1 - s],
+                tables,
+                wins,
+                sides[s].dtw,
+                ply,
+                scores,
+                sides[count - 1 - s].score_start,
+                score,
+            )
         for s in range(count):
             for strip in range(sides[s].blocks * strip_count(sides[s])):
                 sides[s].touched[strip] = 0
@@ -288,10 +297,62 @@ def spread_under_rules(
             _find(sides[s], tables, False, strip_room)
         decided = 0
         for s in range(count):
-            decided += _apply(sides[s], sides[count - 1 - s], tables, True, sides[s].dtc, ply, no_scores, 0)
-            decided += _apply(sides[s], sides[count - 1 - s], tables, False, sides[s].dtc, ply, no_scores, 0)
+            decided += _apply(
+                sides[s],
+                sides[count - 1 - s],
+                tables,
+                True,
+                sides[s].dtc,
+                ply,
+                no_scores,
+                sides[s].score_start,
+                0,
+            )
+            decided += _apply(
+                sides[s],
+                sides[count - 1 - s],
+                tables,
+                False,
+                sides[s].dtc,
+                ply,
+                no_scores,
+                sides[s].score_start,
+                0,
+            )
         for s in range(count):
             for strip in range(sides[s].blocks * strip_count(sides[s])):
                 sides[s].touched[strip] = 0
         if ply >= 2 and not decided:
             break
+
+
+@kernel
+def spread_balance(
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    scores: tuple[NDArray[np.uint8], NDArray[np.uint8]],
+    limit: int,
+    strip_room: NDArray[np.uint32],
+) -> None:
+    """DTB of a batch whose sides all have kings: plies to the next balance change, where that comes within
+    `limit` plies, from `held`, `quiet` and the events of `find_balance_events`. The 15-king-moves rule is not
+    looked at."""
+    for s in range(count):
+        _begin(sides[s])
+    for ply in range(limit + 1):
+        for s in range(count):
+            _take_events(sides[s], ply, False)
+            _take_events(sides[s], WINS_SLOT + ply, True)
+            _find(sides[s], tables, True, strip_room)
+            _find(sides[s], tables, False, strip_room)
+        for s in range(count):
+            t = count - 1 - s
+            starts = sides[t].balance_start
+            _apply(sides[s], sides[t], tables, True, sides[s].dtb, ply, scores[t], starts, ply + 1)
+            _apply(
+                sides[s], sides[t], tables, False, sides[s].dtb, ply, scores[t], starts, WIN_AT_ONCE - ply - 1
+            )
+        for s in range(count):
+            for strip in range(sides[s].blocks * strip_count(sides[s])):
+                sides[s].touched[strip] = 0
