@@ -1,8 +1,10 @@
+from collections import Counter as Counting
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 from random import Random
 
+import naive_draws
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -455,3 +457,30 @@ def test_repetitions_are_those_of_a_plain_list(beginning: tuple[Position, Random
         seen.append(after.position)
         if name != "classic":
             assert after.counters.repetitions == seen.count(after.position)
+
+
+def test_the_official_rules_fire_as_a_plain_telling_of_them_says() -> None:
+    fired: Counting[str] = Counting()
+    for seed in range(160):
+        random = Random(seed)
+        clock = Clock.start(lone_king(random) if seed % 2 else kings_mostly(random_positions(1, seed, 7)[0]))
+        positions, moves = [clock.position], list[Move]()
+        for move, after in random_game(random, clock, 125):
+            positions.append(after.position)
+            moves.append(move)
+            if after.winner is None:
+                won = random.random() < 0.5
+                said = [s.rule.value for s in after.states(lambda *_, won=won: won) if s.fired]
+                assert said == naive_draws.fired((positions, moves), won), after.to_fen()
+                fired.update(said)
+    assert set(fired) == set(RuleName) - {RuleName.LONE_KING}
+    assert min(fired.values()) >= 5
+
+
+def lone_king(random: Random) -> Position:
+    """Three or four pieces, at least one of them a king, against a lone king; colours by chance."""
+    squares = random.sample(range(4, 28), random.randint(4, 5))
+    lone, king, *others = (1 << square for square in squares)
+    men = sum(square for square in others if random.random() < 0.3)
+    position = Position(men, king | sum(others) ^ men, 0, lone)
+    return position.flip() if random.random() < 0.5 else position
