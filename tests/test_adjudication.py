@@ -2,30 +2,24 @@
 
 import json
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tablebase.adjudication as adjudication
-from server.app import DATA_DIRECTORY, MAX_BODY_BYTES, MAX_GAMES, create_app, tablebase_of
 from tablebase import Color, Outcome, Position, Tablebase, open_tablebase
 from tablebase.adjudication import MAX_PLIES, Adjudication, Adjudicator, Agreement, Ending, ProblemKind
-from tablebase.boardwin import board_won_by
-from tablebase.cli import main
 from tablebase.clock import Clock, Verdict
-from tablebase.counters import Counters
-from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset
+from tablebase.drawrules import OFFICIAL, RULESETS, Ruleset
 from tablebase.gamereport import game_report
 from tablebase.gameresult import GameResult
 from tablebase.gametext import game_text, sentence
 from tablebase.pdn import FaultKind, decode_pdn, read_games
-from tablebase.prospect import Prospect, prospect_of
+from tablebase.prospect import Prospect
 from tablebase.rules import legal_moves
 
 GAMES = Path(__file__).parent / "golden" / "games.pdn"
@@ -335,101 +329,6 @@ def test_without_tables_there_are_no_mistakes(tmp_path: Path) -> None:
     assert (judged.plies[0].after.board, judged.plies[0].after.rules) == (Outcome.UNKNOWN, Prospect.UNKNOWN)
 
 
-# Prospects are never wrong
-
-
-def prospect(tablebase: Tablebase, clock: Clock) -> Prospect:
-    ruling = clock.ruling(board_won_by(tablebase))
-    return prospect_of(clock, ruling, tablebase.probe(clock.position), tablebase.ruleset)
-
-
-def plainly(tablebase: Tablebase, ruleset: Ruleset, horizon: int) -> Callable[[Clock], int]:
-    """The value of a position with counters, by looking at everything until a count is full.
-
-    Where forces have changed the counters are fresh, and the tables tell the rest.
-    """
-    board_won = board_won_by(tablebase)
-
-    @cache
-    def value(position: Position, counters: Counters, plies: int) -> int:
-        clock = Clock.start(position, ruleset, counters)
-        ruling = clock.ruling(board_won)
-        if ruling.verdict in (Verdict.WHITE_WON, Verdict.BLACK_WON):
-            return -1
-        if ruling.verdict is Verdict.DRAWN:
-            return 0
-        assert plies < horizon
-        best = -1
-        for move in legal_moves(position):
-            after = clock.after(move)
-            if move.is_capture or move.promotes:
-                wdl = tablebase.probe_wdl(after.position)
-                best = max(best, (wdl < 0) - (wdl > 0))
-            else:
-                # Repetition is no part of a prospect.
-                known = after.counters
-                counted = Counters(
-                    known.king_plies, known.balance_plies, known.three_kings_moves, known.road_moves
-                )
-                best = max(best, -value(after.position, counted, plies + 1))
-            if best == 1:
-                break
-        return best
-
-    return lambda clock: value(clock.position, clock.counters, 0)
-
-
-def near_the_limit(random: Random, kings: int, lone: int, left: int, limit: int) -> tuple[Position, Counters]:
-    squares = random.sample(range(32), kings + lone)
-    bits = [1 << square for square in squares]
-    position = Position(0, sum(bits[:kings]), 0, sum(bits[kings:]), random.choice(list(Color)))
-    king_plies = 30 - random.randint(0, 2) - left if limit > 30 else random.randint(0, 29)
-    return position, Counters(min(29, king_plies), limit - left, random.randint(0, 14), random.randint(0, 4))
-
-
-@pytest.mark.parametrize(
-    ("kings", "lone", "left", "limit", "ruleset"),
-    [
-        (2, 1, 4, 10, OFFICIAL),
-        (1, 1, 4, 10, OFFICIAL),
-        (3, 1, 3, 60, OFFICIAL),
-        (2, 2, 2, 60, OFFICIAL),
-        (2, 1, 4, 10, RULESETS["fmjd64"]),
-        (3, 1, 3, 60, RULESETS["no-three-kings-count"]),
-        (2, 1, 4, 10, RULESETS["road-with-three-men"]),
-    ],
-)
-def test_prospects_equal_a_search_where_they_are_certain(
-    tablebase: Tablebase, kings: int, lone: int, left: int, limit: int, ruleset: Ruleset
-) -> None:
-    random = Random(kings * 10 + lone)
-    # A search under `fmjd64` may go on beyond the count of plies, as that spares what is won.
-    search = plainly(tablebase, ruleset, horizon=60)
-    seen = set()
-    for _ in range(40):
-        position, counters = near_the_limit(random, kings, lone, random.randint(1, left), limit)
-        clock = Clock.start(position, ruleset, counters)
-        found = prospect(tablebase, clock)
-        seen.add(found)
-        if found.rank is not None:
-            assert found.rank == search(clock), clock.to_fen()
-    assert len(seen) > 1
-
-
-def test_prospects_from_fresh_counters_are_what_the_tables_say(tablebase: Tablebase) -> None:
-    random = Random(7)
-    for _ in range(200):
-        squares = random.sample(range(4, 28), random.randint(2, 4))
-        kinds = [random.randrange(4) for _ in squares]
-        sets = [sum(1 << s for s, k in zip(squares, kinds, strict=True) if k == kind) for kind in range(4)]
-        position = Position(*sets, random.choice(list(Color)))
-        expected = {1: Prospect.WIN, 0: Prospect.DRAW, -1: Prospect.LOSS}
-        wdl = tablebase.probe_wdl(position)
-        for ruleset in (OFFICIAL, KING_MOVES_ONLY):
-            found = prospect(tablebase, Clock.start(position, ruleset))
-            assert found is expected[(wdl > 0) - (wdl < 0)], position.to_fen()
-
-
 # Games of a server
 
 
@@ -521,7 +420,8 @@ def test_a_game_from_any_ply_with_its_counters_is_judged_the_same(
 ) -> None:
     ruleset = RULESETS[name]
     position = Position.from_fen("W:WKc1,Kg1,c3:BKb8,Kf8")
-    texts, clock = [], Clock.start(position, ruleset)
+    texts: list[str] = []
+    clock = Clock.start(position, ruleset)
     while len(texts) < 60 and (moves := legal_moves(clock.position)):
         move = random.choice(moves)
         texts.append(str(move))
@@ -548,166 +448,6 @@ def test_a_game_from_any_ply_with_its_counters_is_judged_the_same(
 
     of_part, of_whole = verdicts(part, 0), verdicts(whole, cut)
     assert of_part[: len(of_whole)] == of_whole
-
-
-# JSON, command line and HTTP
-
-
-def test_the_report_of_a_game(judge: Judge) -> None:
-    judged = judge("1. a3-e7 e1:a5 2. c1-b2 1-1", "W:WKc1,Kd2,Ka3:BKe1:C3,3,0,0,1")
-    report = game_report(judged)
-    start, plies = report.pop("start"), report.pop("plies")  # type: ignore[misc]
-    assert report == {
-        "number": 1,
-        "line": 1,
-        "tags": {"FEN": "W:WKc1,Kd2,Ka3:BKe1:C3,3,0,0,1"},
-        "ruleset": "official",
-        "ending": "stopped",
-        "result": None,
-        "written": "1-1",
-        "written_result": "draw",
-        "agreement": "not-decided",
-        "explanation": sentence(judged),
-        "problems": [
-            {
-                "kind": "illegal-move",
-                "line": 2,
-                "ply": 2,
-                "move": "e1:a5",
-                "message": judged.problems[0].message,
-            }
-        ],
-        "mistakes": [
-            {
-                "ply": 1,
-                "player": "white",
-                "move": "a3-e7",
-                "board_before": "win",
-                "board_after": "draw",
-                "rules_before": "win",
-                "rules_after": "draw",
-                "keeping": ["d2-a5"],
-            }
-        ],
-        "claims": [],
-    }
-    assert start["fen"] == "W:WKc1,Kd2,Ka3:BKe1"
-    assert start["counters"]["king_plies"] == 3
-    assert (start["board_outcome"], start["rules_outcome"], start["dtw"]) == ("win", "win", 25)
-    (ply,) = plies
-    assert (ply["ply"], ply["player"], ply["text"], ply["move"]) == (1, "white", "a3-e7", "a3-e7")
-    after = ply["after"]
-    assert after["fen"] == "B:WKc1,Kd2,Ke7:BKe1"
-    assert after["counters"] == {
-        "king_plies": 4,
-        "balance_plies": 4,
-        "three_kings_moves": 1,
-        "road_moves": 0,
-        "repetitions": 1,
-    }
-    assert after["verdict"] == "open"
-    assert [(rule["rule"], rule["article"], rule["count"], rule["limit"]) for rule in after["rules"]] == [
-        ("king-moves", "7.2.5", 4, 30),
-        ("three-kings", "7.2.4", 1, 15),
-        ("balance", "7.2.6", 4, 60),
-        ("repetition", "7.2.3", 1, 3),
-    ]
-
-
-@pytest.fixture
-def run(
-    tables4: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str, str]]:
-    monkeypatch.setenv("SHASHKI_DATA", str(tables4))
-
-    def run(*argv: str) -> tuple[int, str, str]:
-        return main(argv), *capsys.readouterr()
-
-    return run
-
-
-def test_the_command(run: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
-    file = tmp_path / "game.pdn"
-    file.write_text('[Event "Sound"]\n1. c3-d4 d6-c5 1-1\n')
-    status, out, err = run("adjudicate", str(file))
-    assert (status, err) == (0, "")
-    assert out.startswith("Game 1: Sound\n  The moves stop after 2 plies;")
-    assert out.endswith("1 game under the ruleset official: something is wrong with none.\n")
-
-    status, out, err = run("adjudicate", str(GAMES), "--ruleset", "lidraughts")
-    assert (status, err) == (1, "")
-    assert out.count("\nGame ") == 21
-    assert out.endswith("22 games under the ruleset lidraughts: something is wrong with 7.\n")
-
-
-def test_the_command_in_json_says_what_the_api_says(
-    run: Callable[..., tuple[int, str, str]], client: FlaskClient
-) -> None:
-    status, out, _ = run("adjudicate", str(GAMES), "--json", "--ruleset", "club")
-    assert status == 1
-    response = client.post("/v1/game?ruleset=club", data=GAMES.read_bytes())
-    assert response.status_code == 200
-    assert json.loads(out) == response.get_json()
-    assert [game["number"] for game in response.get_json()["games"]] == list(range(1, 23))
-
-
-def test_the_command_reads_numbers_in_the_numbering_named(
-    run: Callable[..., tuple[int, str, str]], tmp_path: Path
-) -> None:
-    file = tmp_path / "game.pdn"
-    file.write_text("1. 22-18 9-13 *")
-    assert run("adjudicate", str(file))[0] == 1
-    assert run("adjudicate", str(file), "--numbering", "b8")[0] == 0
-
-
-def test_the_command_refuses(run: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
-    file = tmp_path / "empty.pdn"
-    file.write_text("{nothing}")
-    status, out, err = run("adjudicate", str(file))
-    assert (status, out) == (2, "")
-    assert f"{file} has no game" in err
-    status, _, err = run("adjudicate", str(file), "--ruleset", "house")
-    assert status == 2
-    assert "'house' is no ruleset; there are official" in err
-    status, _, err = run("adjudicate", str(tmp_path / "nowhere.pdn"))
-    assert status == 1
-    assert "No such file" in err
-
-
-@pytest.fixture(scope="module")
-def client(tables4: Path) -> Iterator[FlaskClient]:
-    app = create_app({DATA_DIRECTORY: tables4})
-    with tablebase_of(app):
-        yield app.test_client()
-
-
-@pytest.mark.parametrize(
-    ("address", "body", "status", "type_", "says"),
-    [
-        ("/v1/game", "", 400, "bad-parameter", "the body has no game"),
-        ("/v1/game", "{x", 200, "", ""),
-        ("/v1/game?ruleset=house", "1. c3-d4", 400, "bad-ruleset", "'house' is no ruleset"),
-        ("/v1/game?numbering=h8", "1. c3-d4", 400, "bad-notation", "'h8' is no numbering"),
-        ("/v1/game", "1. c3-d4 *\n" * MAX_GAMES, 200, "", ""),
-        ("/v1/game", "1. c3-d4 *\n" * (MAX_GAMES + 1), 400, "bad-parameter", f"more than {MAX_GAMES} games"),
-        ("/v1/game", " " * (MAX_BODY_BYTES + 1), 413, "about:blank", ""),
-    ],
-)
-def test_the_api_refuses(
-    client: FlaskClient, address: str, body: str, status: int, type_: str, says: str
-) -> None:
-    response = client.post(address, data=body.encode(), content_type="text/plain")
-    assert response.status_code == status
-    if status != 200:
-        problem = json.loads(response.text)
-        assert problem["type"].endswith(type_)
-        assert says in problem["detail"]
-
-
-def test_the_api_asks_for_post(client: FlaskClient) -> None:
-    response = client.get("/v1/game")
-    assert response.status_code == 405
-    assert "POST" in json.loads(response.text)["detail"]
 
 
 def test_lazily(tablebase: Tablebase) -> None:
