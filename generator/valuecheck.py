@@ -124,6 +124,15 @@ class Values:
             self._arena.dtw[span] if Metric.DTW in self._metrics else None,
         )
 
+    @property
+    def arena(self) -> Arena:
+        """The values themselves; those of positions with a capture mean something after `fill` only."""
+        return self._arena
+
+    def number(self, material: Material) -> int:
+        """The number of a slice in the layout of the arena. Raises KeyError where it is not there."""
+        return self._numbers[material]
+
     def sample_size(self, part: float) -> int:
         """How many positions `compare_sample` looks at."""
         return sum(_sample_of(material, part) for material in self._slices)

@@ -1,10 +1,14 @@
 """Rules, tables and probing of the Russian draughts tablebase."""
 
 from tablebase.board import Color, Piece, Position
+from tablebase.boardwin import board_won_by
+from tablebase.clock import Clock, RuleState, Ruling, Verdict
+from tablebase.counters import Counter, Counters
 from tablebase.datadir import data_directory
-from tablebase.drawrules import KING_MOVES_ONLY, Ruleset
+from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset, find_ruleset
 from tablebase.errors import (
     ClosedError,
+    CounterError,
     DamagedFrameError,
     DamagedHeaderError,
     DamagedTableError,
@@ -16,6 +20,7 @@ from tablebase.errors import (
     MissingTableError,
     NotATableError,
     NotationError,
+    RulesetError,
     TablebaseError,
     TableError,
     TooManyPiecesError,
@@ -31,8 +36,14 @@ from tablebase.tablebase import Tablebase, open_tablebase
 
 __all__ = [
     "KING_MOVES_ONLY",
+    "OFFICIAL",
+    "RULESETS",
+    "Clock",
     "ClosedError",
     "Color",
+    "Counter",
+    "CounterError",
+    "Counters",
     "DamagedFrameError",
     "DamagedHeaderError",
     "DamagedTableError",
@@ -54,14 +65,20 @@ __all__ = [
     "Piece",
     "Position",
     "Probe",
+    "RuleState",
     "Ruleset",
+    "RulesetError",
+    "Ruling",
     "TableError",
     "Tablebase",
     "TablebaseError",
     "TooManyPiecesError",
     "TruncatedTableError",
+    "Verdict",
     "WrongVersionError",
+    "board_won_by",
     "data_directory",
+    "find_ruleset",
     "materials",
     "open_tablebase",
 ]

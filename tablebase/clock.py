@@ -332,6 +332,8 @@ def _times_running(past: _Past) -> int:
     moves = list(_own_king_moves(past))
     most = 1
     for length in range(1, len(moves) // 2 + 1):
+        if len(moves) // length <= most:
+            break  # there is no room for more times of so long a series
         same = 0
         while same + length < len(moves) and moves[same] == moves[same + length]:
             same += 1

@@ -169,6 +169,5 @@ def run_adjudicate(args: argparse.Namespace) -> int:
         print("]}")
     else:
         counted = "1 game" if games == 1 else f"{games} games"
-        wrong = f"something is wrong with {unsound} of them" if unsound else "nothing is wrong"
-        print(f"{counted} under the ruleset {ruleset.name}: {wrong}.")
+        print(f"{counted} under the ruleset {ruleset.name}: something is wrong with {unsound or 'none'}.")
     return BAD_ANSWER if unsound else OK

@@ -2,7 +2,7 @@
 
 Examples in `python` blocks are doctests. In `console` blocks a line `$ ...` is a command, and what follows
 is its output; `...` stands for what differs from run to run. Both find the tables of up to 4 pieces in
-`data`. Commands in `sh` blocks are looked at, not run.
+`data`, and what the one `pdn` block has in `game.pdn`. Commands in `sh` blocks are looked at, not run.
 """
 
 import argparse
@@ -59,6 +59,8 @@ def parser_of() -> dict[str, argparse.ArgumentParser]:
 def here(tables4: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A current directory with the tables in `data`, as an example expects it."""
     (tmp_path / "data").symlink_to(tables4)
+    ((_, game),) = blocks("pdn")
+    (tmp_path / "game.pdn").write_text(game, "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SHASHKI_DATA", "data")
     return tmp_path
@@ -83,6 +85,10 @@ def execute(client: FlaskClient, capsys: pytest.CaptureFixture[str]) -> Callable
             case ["curl", "-s", address, "|", "python3", "-m", "json.tool"]:
                 assert address.startswith(ORIGIN)
                 answer = client.get(address.removeprefix(ORIGIN)).get_json(force=True)
+                return json.dumps(answer, indent=4) + "\n"
+            case ["curl", "-s", "--data-binary", file, address, "|", "python3", "-m", "json.tool"]:
+                body = Path(file.removeprefix("@")).read_bytes()
+                answer = client.post(address.removeprefix(ORIGIN), data=body).get_json(force=True)
                 return json.dumps(answer, indent=4) + "\n"
         raise AssertionError(f"an example that cannot be tested: {command}")
 
@@ -145,7 +151,12 @@ def test_every_route_is_documented(client: FlaskClient) -> None:
     assert set(re.findall(r"^\| `([A-Z]+ /[^`?]*)[^`]*` \|", api, re.MULTILINE)) == routes
 
 
-@pytest.mark.parametrize("path", ["/v1/position", "/v1/draw-cases"])
+# A game with a mistake and a problem, and one whose draw can be claimed.
+GAMES_TO_JUDGE = """[FEN "W:WKc1,Kd2,Ka3:BKe1"] 1. a3-e7 hello
+[FEN "W:WKa1,Kc1:BKh2,Kf8"] 1. a1-b2 h2-g1 2. b2-a1 g1-h2 3. a1-b2 h2-g1 4. b2-a1"""
+
+
+@pytest.mark.parametrize("path", ["/v1/position", "/v1/draw-cases", "/v1/game"])
 def test_every_field_is_documented(client: FlaskClient, path: str) -> None:
     api = (ROOT / "docs" / "api.md").read_text("utf-8")
     tables = " ".join(re.findall(r"^\|.*", api, re.MULTILINE))
@@ -153,13 +164,19 @@ def test_every_field_is_documented(client: FlaskClient, path: str) -> None:
     def names(value: object) -> Iterator[str]:
         if isinstance(value, dict):
             yield from value
-            for part in value.values():
-                yield from names(part)
+            for name, part in value.items():
+                if name != "tags":  # their names are the game's own
+                    yield from names(part)
         elif isinstance(value, list):
             for part in value:
                 yield from names(part)
 
-    for name in names(client.get(path, query_string={"fen": "W:WKc1,Kd2,Ka3:BKe1"}).get_json()):
+    if path == "/v1/game":
+        answer = client.post(path, data=GAMES_TO_JUDGE).get_json()
+        assert all(any(game[name] for game in answer["games"]) for name in ("problems", "mistakes", "claims"))
+    else:
+        answer = client.get(path, query_string={"fen": "W:WKc1,Kd2,Ka3:BKe1"}).get_json()
+    for name in names(answer):
         assert f"`{name}`" in tables or name == "cases", name
 
 

@@ -1,0 +1,235 @@
+"""What the draw rules on a lone king come to on the board: every position of their materials, counted.
+
+The stronger side is to move throughout. "Won" is won on the board, whatever a draw rule makes of it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator.captureclosure import require_tables, with_captures
+from generator.roadsweep import ON_ROAD, QUIET, features, moves_off_the_road
+from generator.scalarindex import sets_at
+from generator.valuecheck import Values
+from tablebase.board import Position
+from tablebase.drawrules import OFFICIAL, ROAD_WITH_THREE_MEN, Ruleset
+from tablebase.format import Metric
+from tablebase.manifest import Manifest
+from tablebase.material import Material
+from tablebase.ruleset import Limit, RuleName
+
+_FEWEST = 4  # pieces: three against one
+
+_SETS_OF_RULES = (OFFICIAL, ROAD_WITH_THREE_MEN)
+"""Where a rule is looked for, the first that has it for a material first."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the positions of a material stand in which the lone king is on, or off, the main road.
+
+    Attributes:
+        positions: how many there are; the sum of the next three.
+        won: how many the stronger side wins on the board.
+        drawn: how many are drawn on the board.
+        lost: how many it loses.
+        longest_win_moves: the most moves of its own that a win takes to the end of the game, and below it a
+            position that takes them; None without a win.
+        drawn_quiet: drawn positions in which neither side could capture if it were to move.
+        drawn_fen: a drawn position, a quiet one if there is one; None without.
+    """
+
+    positions: int
+    won: int
+    drawn: int
+    lost: int
+    longest_win_moves: int | None
+    longest_win_fen: str | None
+    drawn_quiet: int
+    drawn_fen: str | None
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """The moves that a rule gives the stronger side, and those that its wins on the board need.
+
+    Attributes:
+        ruleset: one that has the rule for this material.
+        article: of the rule.
+        limit_moves: how many moves of its own the rule gives the stronger side.
+        wins: how many positions of the rule, with the stronger side to move, are won on the board.
+        wins_by_moves: how many of them need 1 move, 2 moves, and so on.
+        beyond_limit: how many of them need more than the limit.
+        longest_moves: the most that one needs, and below it a position that needs them; None without a win.
+    """
+
+    ruleset: str
+    article: str
+    limit_moves: int
+    wins: int
+    wins_by_moves: list[int]
+    beyond_limit: int
+    longest_moves: int | None
+    longest_fen: str | None
+
+
+@dataclass(frozen=True)
+class LoneKing:
+    """A material against a lone king, the stronger side to move.
+
+    Attributes:
+        material: the slice, as text.
+        on_road: positions with the lone king on the main road a1-h8.
+        off_road: all others.
+        three_kings: the rule on three kings or more, moves counted to the end of the game; None where no
+            rule of the kind is about the material.
+        main_road: the rule on the main road, moves counted until the lone king is off the road, captured or
+            blocked, or the material is no longer the rule's, while the win is kept; None likewise.
+    """
+
+    material: str
+    on_road: Standing
+    off_road: Standing
+    three_kings: Allowance | None
+    main_road: Allowance | None
+
+
+def find_rule(material: Material, name: RuleName) -> tuple[Ruleset, Limit] | None:
+    """The rule of that kind about this material, against a lone king, with a ruleset that has it."""
+    for ruleset in _SETS_OF_RULES:
+        rule = ruleset.rule(name)
+        for limit in rule.limits if rule else ():
+            forces = limit.scope.against_lone_king or ()
+            if any(force.fits(material.own_kings, material.own_men) for force in forces):
+                return ruleset, limit
+    return None
+
+
+def lone_king_materials(pieces: int) -> list[Material]:
+    """The materials of 4 to `pieces` pieces that a draw rule on a lone king is about, fewer men first."""
+    every = (
+        Material(count - 1 - men, men, 1, 0) for count in range(_FEWEST, pieces + 1) for men in range(count)
+    )
+    return [
+        material
+        for material in every
+        if find_rule(material, RuleName.THREE_KINGS) or find_rule(material, RuleName.MAIN_ROAD)
+    ]
+
+
+def tables_needed(manifest: Manifest, pieces: int) -> set[Material]:
+    """The slices that `LoneKings` takes.
+
+    Raises:
+        MissingTableError: one is not there, or has no DTW; the message names the table.
+    """
+    needed = with_captures(lone_king_materials(pieces))
+    for metric in (Metric.WDL, Metric.DTW):
+        require_tables(manifest, needed, metric, "what is checked of a lone king")
+    return needed
+
+
+class LoneKings:
+    """Counts the positions against a lone king.
+
+    Args:
+        values: outcomes and DTW of the slices of `tables_needed`, positions with a capture filled in.
+        pieces: the most pieces.
+
+    Raises:
+        DamagedTableError: the tables contradict each other.
+    """
+
+    def __init__(self, values: Values, pieces: int) -> None:
+        self._values = values
+        self._arena = values.arena
+        self._materials = lone_king_materials(pieces)
+        self._features = {
+            material: features(self._arena.layout, values.number(material), lone)
+            for each in self._materials
+            for material, lone in ((each, False), (each.mirror, True))
+        }
+        of_the_road = [each for each in self._materials if find_rule(each, RuleName.MAIN_ROAD)]
+        mirrors = [each.mirror for each in of_the_road]
+        self._off_the_road = moves_off_the_road(
+            self._arena,
+            [values.number(material) for material in of_the_road],
+            [values.number(material) for material in mirrors],
+            [self._on_road(material) for material in (*of_the_road, *mirrors)],
+        )
+
+    def __iter__(self) -> Iterator[LoneKing]:
+        """What was found, material by material."""
+        for material in self._materials:
+            on_road = self._on_road(material)
+            span = self._span(material)
+            to_the_end = (self._arena.dtw[span].astype(np.int64) + 1) // 2
+            yield LoneKing(
+                str(material),
+                self._standing(material, on_road),
+                self._standing(material, ~on_road),
+                self._allowance(material, RuleName.THREE_KINGS, to_the_end, np.ones_like(on_road)),
+                self._allowance(material, RuleName.MAIN_ROAD, self._off_the_road[span], on_road),
+            )
+
+    def _span(self, material: Material) -> slice:
+        number = self._values.number(material)
+        start = self._arena.layout.start
+        return slice(int(start[number]), int(start[number + 1]))
+
+    def _on_road(self, material: Material) -> NDArray[np.bool_]:
+        on_road: NDArray[np.bool_] = self._features[material] & ON_ROAD != 0
+        return on_road
+
+    def _standing(self, material: Material, among: NDArray[np.bool_]) -> Standing:
+        wdl = self._arena.wdl[self._span(material)]
+        won, drawn, lost = wdl > 0, wdl == 0, wdl < 0
+        moves = (self._arena.dtw[self._span(material)].astype(np.int64) + 1) // 2
+        longest, longest_fen = self._longest(material, moves, won & among)
+        quiet = drawn & among & (self._features[material] & QUIET != 0)
+        example = quiet if quiet.any() else drawn & among
+        return Standing(
+            positions=int(among.sum()),
+            won=int((won & among).sum()),
+            drawn=int((drawn & among).sum()),
+            lost=int((lost & among).sum()),
+            longest_win_moves=longest,
+            longest_win_fen=longest_fen,
+            drawn_quiet=int(quiet.sum()),
+            drawn_fen=self._fen(material, int(example.argmax())) if example.any() else None,
+        )
+
+    def _allowance(
+        self, material: Material, name: RuleName, moves: NDArray[np.integer], among: NDArray[np.bool_]
+    ) -> Allowance | None:
+        """What a rule allows, where there is one; `moves` are those that a win needs."""
+        found = find_rule(material, name)
+        if found is None:
+            return None
+        ruleset, limit = found
+        ((_, limit_moves),) = limit.thresholds
+        wins = among & (self._arena.wdl[self._span(material)] > 0)
+        longest, longest_fen = self._longest(material, moves, wins)
+        return Allowance(
+            ruleset=ruleset.name,
+            article=limit.article,
+            limit_moves=limit_moves,
+            wins=int(wins.sum()),
+            wins_by_moves=np.bincount(moves[wins], minlength=1)[1:].tolist(),
+            beyond_limit=int((moves[wins] > limit_moves).sum()),
+            longest_moves=longest,
+            longest_fen=longest_fen,
+        )
+
+    def _longest(
+        self, material: Material, moves: NDArray[np.integer], wins: NDArray[np.bool_]
+    ) -> tuple[int | None, str | None]:
+        if not wins.any():
+            return None, None
+        place = int(np.where(wins, moves, 0).argmax())
+        return int(moves[place]), self._fen(material, place)
+
+    def _fen(self, material: Material, place: int) -> str:
+        return Position(*sets_at(self._arena.layout, self._values.number(material), place)).to_fen()

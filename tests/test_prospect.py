@@ -1,0 +1,114 @@
+"""What a position of a game in progress is worth: equal to a plain search wherever it is certain."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tablebase import Color, Position, Tablebase, open_tablebase
+from tablebase.boardwin import board_won_by
+from tablebase.clock import Clock, Verdict
+from tablebase.counters import Counters
+from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset
+from tablebase.prospect import Prospect, prospect_of
+from tablebase.rules import legal_moves
+
+
+@pytest.fixture(scope="module")
+def tablebase(tables4: Path) -> Iterator[Tablebase]:
+    with open_tablebase(tables4) as tablebase:
+        yield tablebase
+
+
+def prospect(tablebase: Tablebase, clock: Clock) -> Prospect:
+    ruling = clock.ruling(board_won_by(tablebase))
+    return prospect_of(clock, ruling, tablebase.probe(clock.position), tablebase.ruleset)
+
+
+def plainly(tablebase: Tablebase, ruleset: Ruleset, horizon: int) -> Callable[[Clock], int]:
+    """The value of a position with counters, by looking at everything until a count is full.
+
+    Where forces have changed the counters are fresh, and the tables tell the rest.
+    """
+    board_won = board_won_by(tablebase)
+
+    @cache
+    def value(position: Position, counters: Counters, plies: int) -> int:
+        clock = Clock.start(position, ruleset, counters)
+        ruling = clock.ruling(board_won)
+        if ruling.verdict in (Verdict.WHITE_WON, Verdict.BLACK_WON):
+            return -1
+        if ruling.verdict is Verdict.DRAWN:
+            return 0
+        assert plies < horizon
+        best = -1
+        for move in legal_moves(position):
+            after = clock.after(move)
+            if move.is_capture or move.promotes:
+                wdl = tablebase.probe_wdl(after.position)
+                best = max(best, (wdl < 0) - (wdl > 0))
+            else:
+                # Repetition is no part of a prospect.
+                known = after.counters
+                counted = Counters(
+                    known.king_plies, known.balance_plies, known.three_kings_moves, known.road_moves
+                )
+                best = max(best, -value(after.position, counted, plies + 1))
+            if best == 1:
+                break
+        return best
+
+    return lambda clock: value(clock.position, clock.counters, 0)
+
+
+def near_the_limit(random: Random, kings: int, lone: int, left: int, limit: int) -> tuple[Position, Counters]:
+    squares = random.sample(range(32), kings + lone)
+    bits = [1 << square for square in squares]
+    position = Position(0, sum(bits[:kings]), 0, sum(bits[kings:]), random.choice(list(Color)))
+    king_plies = 30 - random.randint(0, 2) - left if limit > 30 else random.randint(0, 29)
+    return position, Counters(min(29, king_plies), limit - left, random.randint(0, 14), random.randint(0, 4))
+
+
+@pytest.mark.parametrize(
+    ("kings", "lone", "left", "limit", "ruleset"),
+    [
+        (2, 1, 4, 10, OFFICIAL),
+        (1, 1, 4, 10, OFFICIAL),
+        (3, 1, 3, 60, OFFICIAL),
+        (2, 2, 2, 60, OFFICIAL),
+        (2, 1, 4, 10, RULESETS["fmjd64"]),
+        (3, 1, 3, 60, RULESETS["no-three-kings-count"]),
+        (2, 1, 4, 10, RULESETS["road-with-three-men"]),
+    ],
+)
+def test_prospects_equal_a_search_where_they_are_certain(
+    tablebase: Tablebase, kings: int, lone: int, left: int, limit: int, ruleset: Ruleset
+) -> None:
+    random = Random(kings * 10 + lone)
+    # A search under `fmjd64` may go on beyond the count of plies, as that spares what is won.
+    search = plainly(tablebase, ruleset, horizon=60)
+    seen = set()
+    for _ in range(40):
+        position, counters = near_the_limit(random, kings, lone, random.randint(1, left), limit)
+        clock = Clock.start(position, ruleset, counters)
+        found = prospect(tablebase, clock)
+        seen.add(found)
+        if found.rank is not None:
+            assert found.rank == search(clock), clock.to_fen()
+    assert len(seen) > 1
+
+
+def test_prospects_from_fresh_counters_are_what_the_tables_say(tablebase: Tablebase) -> None:
+    random = Random(7)
+    for _ in range(200):
+        squares = random.sample(range(4, 28), random.randint(2, 4))
+        kinds = [random.randrange(4) for _ in squares]
+        sets = [sum(1 << s for s, k in zip(squares, kinds, strict=True) if k == kind) for kind in range(4)]
+        position = Position(*sets, random.choice(list(Color)))
+        expected = {1: Prospect.WIN, 0: Prospect.DRAW, -1: Prospect.LOSS}
+        wdl = tablebase.probe_wdl(position)
+        for ruleset in (OFFICIAL, KING_MOVES_ONLY):
+            found = prospect(tablebase, Clock.start(position, ruleset))
+            assert found is expected[(wdl > 0) - (wdl < 0)], position.to_fen()
