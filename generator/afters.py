@@ -28,8 +28,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.bits import popcount
-from generator.jit import inlined
+from generator.bits import lowest, popcount, reverse
+from generator.jit import inlined, kernel
 from generator.subsets import BINOMIAL, rank
 from tablebase.material import Material
 
@@ -87,6 +87,24 @@ def allocate(materials: Iterable[Material], most_pieces: int) -> Afters:
         np.zeros(word_count, dtype=np.uint32),
         np.zeros(word_count, dtype=np.uint32),
     )
+
+
+@kernel
+def forget_outcome(afters: Afters, own_men: int, own_kings: int, other_men: int, other_kings: int) -> None:
+    """Make a position (sets as its side to move sees them) neither lost nor won under the rules; its score
+    stays."""
+    men, kings = reverse(other_men), reverse(other_kings)
+    opponent_men, opponent_kings = reverse(own_men), reverse(own_kings)
+    place = (popcount(kings), popcount(men), popcount(opponent_kings), popcount(opponent_men))
+    start = afters.start[place] + block_offset(place[0], men, place[2], opponent_men)
+    left = kings
+    while left:
+        lane = lowest(left)
+        left &= left - 1
+        word = start + rank(kings & ~(1 << lane)) * BINOMIAL[32, place[2]] + rank(opponent_kings)
+        bit = np.uint32(np.uint32(1) << np.uint32(lane))
+        afters.lost[word] = np.uint32(afters.lost[word] & ~bit)
+        afters.won[word] = np.uint32(afters.won[word] & ~bit)
 
 
 @inlined

@@ -20,7 +20,7 @@ from generator.plan import Plan, available_disk, available_memory, both, pairs, 
 from generator.sides import Results
 from generator.slices import Crew, Pair, compile_solver, empty_results
 from tablebase.atomicfile import TEMPORARY_SUFFIX
-from tablebase.drawrules import KING_MOVES_ONLY, Ruleset
+from tablebase.drawrules import OFFICIAL, Ruleset
 from tablebase.errors import ManifestError, MaterialError, WrongVersionError
 from tablebase.format import Metric, table_name, write_table
 from tablebase.manifest import FILE_NAME as MANIFEST
@@ -131,7 +131,7 @@ def _is_whole(directory: Path, manifest: Manifest, material: Material, metrics: 
 
 
 def make_plan(
-    directory: Path, pieces: int, metrics: Sequence[Metric], jobs: int, ruleset: Ruleset = KING_MOVES_ONLY
+    directory: Path, pieces: int, metrics: Sequence[Metric], jobs: int, ruleset: Ruleset = OFFICIAL
 ) -> Plan:
     """What a run in `directory` would do now. Nothing is written.
 
@@ -140,7 +140,7 @@ def make_plan(
     return _make_plan(directory, _open_manifest(directory, ruleset)[0], pieces, metrics, jobs)
 
 
-def remake_note(directory: Path, ruleset: Ruleset = KING_MOVES_ONLY) -> str | None:
+def remake_note(directory: Path, ruleset: Ruleset = OFFICIAL) -> str | None:
     """Why a run in `directory` would make all its tables again; None where it would go on with them."""
     return _open_manifest(directory, ruleset)[1]
 
@@ -198,7 +198,7 @@ def generate(
     pieces: int,
     metrics: Sequence[Metric] = ALL_METRICS,
     jobs: int = 1,
-    ruleset: Ruleset = KING_MOVES_ONLY,
+    ruleset: Ruleset = OFFICIAL,
     progress: Progress | None = None,
     memory: int | None = None,
 ) -> Summary:
@@ -257,7 +257,14 @@ class _Run:
         in_memory = [material for pair in (*work.known, *work.todo) for material in both(pair)]
         tables = afters.allocate(in_memory, work.pieces)
         with ThreadPoolExecutor(work.jobs) as threads, ThreadPoolExecutor(1) as writer:
-            crew = Crew(tables, self._ruleset.king_moves_plies, threads, work.jobs, self._progress.solved)
+            crew = Crew(
+                tables,
+                self._ruleset.king_moves_plies,
+                threads,
+                work.jobs,
+                self._progress.solved,
+                self._ruleset.balance_plies,
+            )
             written: Future[None] | None = None
             try:
                 for pair in work.known:

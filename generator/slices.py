@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.afters import LONGEST_PLIES, Afters, allocate, words
+from generator.afters import LONGEST_PLIES, Afters, allocate, forget_outcome, words
 from generator.blocks import solve_batch
 from generator.captures import capture_work
 from generator.errors import DistanceOverflowError, StoppedError
@@ -18,7 +18,9 @@ from generator.jit import interruptible
 from generator.menplacements import blocks_of
 from generator.sides import NOT_DECIDED, STRIP, Results, SideRoom
 from generator.spread import TOO_LONG
+from generator.staircase import drawn_under_both
 from generator.subsets import Subsets, subsets
+from tablebase.indexing import sets_at
 from tablebase.material import Material
 
 # A batch is about this many words, which stay in the second-level cache, or one block where that is more.
@@ -105,28 +107,20 @@ class Workshop:
 
 
 def counts_balance(material: Material) -> bool:
-    """Whether the balance count can run over more than one block: both sides have kings, and there are men.
-    Without men, every king move is a quiet one, and the two counts are the same."""
+    """Whether the balance of forces can stand for more than one block: both sides have kings, and there are
+    men."""
     return bool(material.own_kings and material.other_kings and material.men)
 
 
-def empty_results(material: Material) -> Results:
+def empty_results(material: Material, with_balance: bool = False) -> Results:
     """Room for the values of a slice; `dtb` is empty where no balance is counted."""
     count = material.positions
-    balance = count if counts_balance(material) else 0
     dtw, dtc, stored = (np.empty(count, np.uint8) for _ in range(3))
-    return Results(dtw, dtc, np.empty(balance, np.uint8), stored)
+    return Results(dtw, dtc, np.empty(count if with_balance else 0, np.uint8), stored)
 
 
-def _balance_limit(material: Material) -> int:
-    """Plies that the balance may stand unchanged, by the number of pieces; 0: not counted here."""
-    if not counts_balance(material):
-        return 0
-    return 10 if material.pieces <= 3 else 60 if material.pieces <= 5 else 120
-
-
-def _balance_scores(material: Material) -> NDArray[np.uint8]:
-    return np.zeros(words(material) * 32 if counts_balance(material) else 0, np.uint8)
+def _balance_scores(material: Material, with_balance: bool) -> NDArray[np.uint8]:
+    return np.zeros(words(material) * 32 if with_balance else 0, np.uint8)
 
 
 def _tasks(run: tuple[int, int], block_positions: int, jobs: int) -> list[tuple[int, int]]:
@@ -145,12 +139,21 @@ class Crew:
         executor: the threads.
         jobs: how many they are.
         done: called with a number of positions whenever that many more are solved.
+        balance: plies that the balance of forces may stand with so many pieces, where both sides have kings;
+            None for no such rule.
     """
 
     def __init__(
-        self, afters: Afters, limit: int | None, executor: Executor, jobs: int, done: Callable[[int], None]
+        self,
+        afters: Afters,
+        limit: int | None,
+        executor: Executor,
+        jobs: int,
+        done: Callable[[int], None],
+        balance: Callable[[int], int | None] = lambda pieces: None,
     ) -> None:
         self._afters = afters
+        self._balance = balance
         self._limit = _NO_LIMIT if limit is None else limit
         self._executor = executor
         self._jobs = jobs
@@ -168,10 +171,24 @@ class Crew:
         Raises:
             DistanceOverflowError: a distance does not fit the solver's scores.
         """
-        own = empty_results(material)
-        results = (own, own if material == material.mirror else empty_results(material.mirror))
+        balance = self._balance_limit(material) if counts_balance(material) else None
+        own = empty_results(material, balance is not None)
+        twin = material == material.mirror
+        results = (own, own if twin else empty_results(material.mirror, balance is not None))
         self._run(material, results, False)
+        if balance is not None:
+            self._draw_under_both(material, results, balance)
         return results
+
+    def _balance_limit(self, material: Material) -> int | None:
+        return self._balance(material.pieces) if material.own_kings and material.other_kings else None
+
+    def _draw_under_both(self, material: Material, results: Pair, balance: int) -> None:
+        slices = [material, material.mirror]
+        for which, indices in enumerate(drawn_under_both(material, results, self._limit, balance)):
+            for index in indices.tolist():
+                results[which].dtc[index] = NOT_DECIDED
+                forget_outcome(self._afters, *sets_at(slices[which], index))
 
     def restore(self, material: Material, results: Pair) -> None:
         """Fill in the after tables of a material and its mirror from the values of their stored positions."""
@@ -182,12 +199,16 @@ class Crew:
         most = max(kings, opponent_kings)
         tables: Subsets = subsets(most, max(most - 1, 0))
         blocks = blocks_of(material)
-        own_balance = _balance_scores(material)
+        with_balance = len(results[0].dtb) > 0
+        own_balance = _balance_scores(material, with_balance)
+        twin = material == material.mirror
         balance_scores = (
             own_balance,
-            own_balance if material == material.mirror else _balance_scores(material.mirror),
+            own_balance if twin else _balance_scores(material.mirror, with_balance),
         )
-        balance_limit = 0 if known else _balance_limit(material)
+        balance = self._balance_limit(material)
+        # Without men every king move counts in both: the smaller limit rules.
+        limit = min(self._limit, balance) if balance and not material.men else self._limit
         local = threading.local()
 
         def run(first: int, last: int) -> None:
@@ -203,15 +224,15 @@ class Crew:
                     blocks.bases[batch],
                     kings,
                     opponent_kings,
-                    self._limit,
+                    limit,
                     tables,
                     self._afters,
                     workshop.capture_work,
                     workshop.rooms,
                     workshop.strip_room,
                     results,
-                    balance_scores,
-                    balance_limit,
+                    (own_balance, mirror_balance),
+                    balance or 0 if with_balance else 0,
                     known,
                 )
                 if error == EVENTS_FULL:

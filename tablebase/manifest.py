@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tablebase.atomicfile import FileRecord, write_atomically
-from tablebase.drawrules import KING_MOVES_ONLY, RULESETS, Ruleset
+from tablebase.drawrules import OFFICIAL, RULESETS, Ruleset
 from tablebase.errors import ManifestError, WrongVersionError
 from tablebase.format import FORMAT_VERSION, Metric
 from tablebase.material import Material
@@ -64,7 +64,7 @@ class Manifest:
     """
 
     generator_version: str
-    ruleset: Ruleset = KING_MOVES_ONLY
+    ruleset: Ruleset = OFFICIAL
     slices: dict[Material, SliceRecord] = field(default_factory=dict)
 
     @classmethod

@@ -9,7 +9,7 @@ from types import TracebackType
 
 from tablebase.board import Position
 from tablebase.cache import DEFAULT_BYTES, FrameCache
-from tablebase.drawrules import KING_MOVES_ONLY, Ruleset
+from tablebase.drawrules import OFFICIAL, Ruleset
 from tablebase.errors import (
     ClosedError,
     DamagedHeaderError,
@@ -60,7 +60,7 @@ class Tablebase:
         cache_bytes: how much memory decoded frames may take.
     """
 
-    def __init__(self, *, ruleset: Ruleset = KING_MOVES_ONLY, cache_bytes: int = DEFAULT_BYTES) -> None:
+    def __init__(self, *, ruleset: Ruleset = OFFICIAL, cache_bytes: int = DEFAULT_BYTES) -> None:
         self.ruleset = ruleset
         self._cache = FrameCache(cache_bytes)
         self._paths: dict[_Key, Path] = {}

@@ -10,7 +10,7 @@ import zstandard
 from naive import Solved
 
 from tablebase.board import Position
-from tablebase.drawrules import KING_MOVES_ONLY, Ruleset
+from tablebase.drawrules import OFFICIAL, Ruleset
 from tablebase.format import Metric, stored_dtw, table_name, write_table
 from tablebase.indexing import index_of
 from tablebase.material import Material, materials
@@ -69,7 +69,7 @@ def write_solved(
     solved: Mapping[Position, Solved],
     pieces: int,
     metrics: tuple[Metric, ...] = tuple(Metric),
-    ruleset: Ruleset = KING_MOVES_ONLY,
+    ruleset: Ruleset = OFFICIAL,
 ) -> None:
     """Tables of all materials of so many pieces. Slots that must not be read hold values that are wrong."""
     for material in materials(pieces):

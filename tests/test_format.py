@@ -15,7 +15,7 @@ from tablefiles import read_by_the_book, reseal
 
 from tablebase import atomicfile
 from tablebase.atomicfile import write_atomically
-from tablebase.drawrules import KING_MOVES_ONLY
+from tablebase.drawrules import OFFICIAL
 from tablebase.errors import (
     DamagedFrameError,
     DamagedHeaderError,
@@ -39,7 +39,7 @@ def some_values(count: int, alphabet: list[int], seed: int = 0) -> list[int]:
 
 
 def write(path: Path, values: Values, material: Material = MATERIAL, metric: Metric = Metric.DTW) -> bytes:
-    record = write_table(path, material, metric, KING_MOVES_ONLY, values, generator_version="1.2.3")
+    record = write_table(path, material, metric, OFFICIAL, values, generator_version="1.2.3")
     data = path.read_bytes()
     assert record.size == len(data)
     assert record.sha256 == hashlib.sha256(data).hexdigest()
@@ -110,7 +110,7 @@ def test_threads_write_the_same_file(tmp_path: Path) -> None:
             tmp_path / "together",
             MATERIAL,
             Metric.DTW,
-            KING_MOVES_ONLY,
+            OFFICIAL,
             values,
             generator_version="1.2.3",
             run=pool.map,
@@ -121,7 +121,7 @@ def test_threads_write_the_same_file(tmp_path: Path) -> None:
 def test_header_tells_all(tmp_path: Path) -> None:
     data = write(tmp_path / "KvM.wdl", np.array(some_values(868, [0, 2]), np.int8), SMALL, Metric.WDL)
     header = read_header(data, len(data), tmp_path / "KvM.wdl")
-    assert (header.material, header.metric, header.ruleset) == (SMALL, Metric.WDL, KING_MOVES_ONLY)
+    assert (header.material, header.metric, header.ruleset) == (SMALL, Metric.WDL, OFFICIAL)
     assert (header.generator_version, header.positions, header.frame_size) == ("1.2.3", 868, FRAME_SIZE)
     assert header.to_bytes() == data[: header.frames_start]
 

@@ -16,7 +16,7 @@ from generator.movegen import has_capture
 from generator.scalarindex import layout_of, sets_at
 from generator.verify import Report, verify
 from tablebase.board import Position
-from tablebase.drawrules import KING_MOVES_ONLY
+from tablebase.drawrules import OFFICIAL
 from tablebase.errors import ManifestError
 from tablebase.format import Metric, stored_dtw, table_name, write_table
 from tablebase.manifest import Manifest, SliceRecord, Statistics
@@ -95,7 +95,7 @@ def write(directory: Path, slices: list[Material], arena: Arena, metrics: tuple[
         for metric in metrics:
             path = directory / table_name(material, metric)
             record.files[metric] = write_table(
-                path, material, metric, KING_MOVES_ONLY, stored[metric], generator_version=VERSION
+                path, material, metric, OFFICIAL, stored[metric], generator_version=VERSION
             )
         manifest.slices[material] = record
     manifest.save(directory)
@@ -131,7 +131,7 @@ def change_value(directory: Path, material: Material, metric: Metric, index: int
     stored[index] = value
     manifest = Manifest.load(directory)
     manifest.slices[material].files[metric] = write_table(
-        path, material, metric, KING_MOVES_ONLY, stored, generator_version=VERSION
+        path, material, metric, OFFICIAL, stored, generator_version=VERSION
     )
     manifest.save(directory)
 
