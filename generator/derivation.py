@@ -179,7 +179,7 @@ def fill_captures(arena: Arena, which: int, first: int, last: int) -> int:
     levels = 1  # a capture leads to fewer pieces, where all is filled
     buffers = np.empty((levels, BUFFER_ROWS, 4), np.int64)
     summaries = np.empty((levels, _SUMMARY), np.int64)
-    positions = _positions(arena.layout, which, np.arange(first, last))
+    positions = positions_at(arena.layout, which, np.arange(first, last))
     count = 0
     for row in range(len(positions)):
         sets = positions[row]
@@ -226,7 +226,7 @@ def differences(
     summaries = np.empty((levels, _SUMMARY), np.int64)
     has_dtc = arena.dtc.size > 1
     has_dtw = arena.dtw.size > 1
-    positions = _positions(arena.layout, which, indices)
+    positions = positions_at(arena.layout, which, indices)
     compared = found = 0
     for row in range(len(positions)):
         sets = positions[row]
@@ -258,7 +258,7 @@ def differences(
 
 
 @kernel
-def _positions(layout: Layout, which: int, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+def positions_at(layout: Layout, which: int, indices: NDArray[np.int64]) -> NDArray[np.int64]:
     """The sets of the positions at rising indices of a slice, shape (len(indices), 4)."""
     positions = np.empty((len(indices), 4), np.int64)
     block_size, others = int(layout.block_size[which]), int(layout.others[which])

@@ -118,14 +118,20 @@ def _first_blocks(own_men: int, other_men: int) -> NDArray[np.int64]:
     return firsts
 
 
+@inlined
+def block_of(layout: Layout, which: int, own_men: int, other_men: int) -> int:
+    """The number of the block of these men in slice `which`."""
+    block = layout.first_block[layout.first_block_start[which] + rank(own_men, OWN_MEN_SQUARES)]
+    return int(block + rank(other_men, OTHER_MEN_SQUARES & ~own_men))
+
+
 @kernel
 def slot_of(layout: Layout, own_men: int, own_kings: int, other_men: int, other_kings: int) -> int:
     """The slot of a position; -1 if the layout has no such slice. Both sides have a piece."""
     which = layout.number[popcount(own_kings), popcount(own_men), popcount(other_kings), popcount(other_men)]
     if which < 0:
         return -1
-    block = layout.first_block[layout.first_block_start[which] + rank(own_men, OWN_MEN_SQUARES)]
-    block += rank(other_men, OTHER_MEN_SQUARES & ~own_men)
+    block = block_of(layout, which, own_men, other_men)
     free = ALL_SQUARES & ~(own_men | other_men)
     inside = rank(own_kings, free) * layout.others[which] + rank(other_kings, free & ~own_kings)
     return int(layout.start[which] + block * layout.block_size[which] + inside)

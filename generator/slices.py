@@ -202,10 +202,7 @@ class Crew:
         with_balance = len(results[0].dtb) > 0
         own_balance = _balance_scores(material, with_balance)
         twin = material == material.mirror
-        balance_scores = (
-            own_balance,
-            own_balance if twin else _balance_scores(material.mirror, with_balance),
-        )
+        mirror_balance = own_balance if twin else _balance_scores(material.mirror, with_balance)
         balance = self._balance_limit(material)
         # Without men every king move counts in both: the smaller limit rules.
         limit = min(self._limit, balance) if balance and not material.men else self._limit
