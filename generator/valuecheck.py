@@ -14,6 +14,7 @@ from generator.derivation import DTC, DTW, NO_LIMIT, WDL, Arena, differences, fi
 from generator.movegen import has_capture, new_buffer, successors
 from generator.problem import Problem
 from generator.scalarindex import layout_of, sets_at, slot_of
+from generator.twocounts import TwoCounts, balance_plies, count_together, has_two_counts, king_plies
 from tablebase.board import Position
 from tablebase.drawrules import Ruleset
 from tablebase.errors import TablebaseError
@@ -49,7 +50,8 @@ class _Difference(NamedTuple):
 
 
 class Values:
-    """All values of a set of tables, in memory: 4 bytes a position, or 5 where king moves have no limit.
+    """All values of a set of tables, in memory: 4 bytes a position, or 5 where king moves have no limit. A
+    slice in which two counts run takes 3 more while its values are compared.
 
     Args:
         directory: where the tables are.
@@ -76,14 +78,14 @@ class Values:
         self._pool = pool
         self._jobs = jobs
         self._metrics = metrics
-        self._limit = NO_LIMIT if ruleset.king_moves_plies is None else ruleset.king_moves_plies
+        self._ruleset = ruleset
         self._tiers = _tiers(slices)
         self._slices = [material for tier in self._tiers for pair in tier for material in pair]
         self._numbers = {material: number for number, material in enumerate(self._slices)}
         self._filled = False
         layout = layout_of(self._slices)
         slots = int(layout.start[-1])
-        narrow = self._limit < np.iinfo(np.uint8).max
+        narrow = (ruleset.king_moves_plies or NO_LIMIT) < np.iinfo(np.uint8).max
         self._arena = Arena(
             layout,
             np.empty(slots, np.int8),
@@ -132,6 +134,11 @@ class Values:
     def number(self, material: Material) -> int:
         """The number of a slice in the layout of the arena. Raises KeyError where it is not there."""
         return self._numbers[material]
+
+    @property
+    def two_counts(self) -> bool:
+        """Whether there is a slice in which a man's step gives back one count and not the other."""
+        return any(has_two_counts(material, self._ruleset) for material in self._slices)
 
     def sample_size(self, part: float) -> int:
         """How many positions `compare_sample` looks at."""
@@ -188,32 +195,65 @@ class Values:
         self, indices: Callable[[int], Iterator[NDArray[np.int64]]], done: Done
     ) -> tuple[int, Problem | None]:
         compared = 0
-        pairs = [pair for tier in self._tiers for pair in tier]
-        chunks = (
-            (place, self._numbers[material], chunk)
-            for place, pair in enumerate(pairs)
-            for material in pair
-            for chunk in indices(self._numbers[material])
-        )
-        found: list[_Difference] = []
-        at = -1  # the pair in which they were found
-        for (place, _, chunk), (count, more) in self._run(self._compare_chunk, chunks):
-            if found and place != at:
-                break
-            compared += count
-            found += more
-            at = place
-            done(len(chunk))
-        return compared, self._describe(self._culprit(found)) if found else None
+        for pair in (pair for tier in self._tiers for pair in tier):
+            counts = self.count_together(pair) if self._filled else None
+            found: list[_Difference] = []
+            chunks = (
+                (self._numbers[material], chunk)
+                for material in pair
+                for chunk in indices(self._numbers[material])
+            )
+            for (_, chunk), (count, more) in self._run(self._compare_chunk, chunks):
+                compared += count
+                found += more
+                done(len(chunk))
+            if found:
+                return compared, self._describe(self._culprit(found))
+            if counts is not None:
+                counts.restore(self._arena)
+                if problem := self._wrong_together(pair, counts):
+                    return compared, problem
+        return compared, None
 
-    def _compare_chunk(self, chunk: tuple[int, int, NDArray[np.int64]]) -> tuple[int, list[_Difference]]:
-        _, number, indices = chunk
-        return self._differences(number, indices)
+    def count_together(self, pair: tuple[Material, ...]) -> TwoCounts | None:
+        """Both counts of a slice and its mirror, after `fill`; None where they do not run apart.
+
+        The arena holds what the count of king moves alone makes of the two slices until `restore` is called.
+        """
+        if not has_two_counts(pair[0], self._ruleset):
+            return None
+        numbers = self._numbers[pair[0]], self._numbers[pair[-1]]
+        return count_together(self._arena, *numbers, self._king_plies(pair[0]), self._pool.map)
+
+    def _king_plies(self, material: Material) -> int:
+        plies = king_plies(material, self._ruleset)
+        return NO_LIMIT if plies is None else plies
+
+    def _compare_chunk(self, chunk: tuple[int, NDArray[np.int64]]) -> tuple[int, list[_Difference]]:
+        return self._differences(*chunk)
 
     def _differences(self, number: int, indices: NDArray[np.int64]) -> tuple[int, list[_Difference]]:
         out = np.empty((_DIFFERENCES_A_CHUNK, 5), np.int64)
-        compared, found = differences(self._arena, number, indices, self._filled, self._limit, out)
-        return compared, [_Difference(number, *row) for row in out[: min(found, len(out))].tolist()]
+        limit = self._king_plies(self._slices[number])
+        compared, found = differences(self._arena, number, indices, self._filled, limit, out)
+        rows = [_Difference(number, *row) for row in out[: min(found, len(out))].tolist()]
+        return compared, rows if self._filled else [row for row in rows if not self._is_open(row)]
+
+    def _is_open(self, found: _Difference) -> bool:
+        """Whether a difference may come from two counts that a sample does not work out: on the board all is
+        right, and the position or one after it is drawn under the rules, though a count alone may let it
+        stand."""
+        material = self._slices[found.which]
+        slot = int(self._arena.layout.start[found.which]) + found.place
+        stored = int(self._arena.wdl[slot])
+        same_on_board = np.sign(stored) == np.sign(found.wdl)
+        if not has_two_counts(material, self._ruleset) or found.metric == DTW or not same_on_board:
+            return False
+        return abs(stored) == 1 or any(
+            self._slices[number] in (material, material.mirror)
+            and abs(self._arena.wdl[int(self._arena.layout.start[number]) + index]) == 1
+            for number, index in self._stored_after(found)
+        )
 
     def _run(self, work: Callable[[Any], _Result], tasks: Iterable[Any]) -> Iterator[tuple[Any, _Result]]:
         """Each task with its result, in order. Only a few are under way, so that one can stop early."""
@@ -308,6 +348,29 @@ class Values:
             "the file is whole, so the fault was in making it: please report it"
         )
         return Problem(message, material, metric, wrong.place, fen, stored, derived)
+
+    def _wrong_together(self, pair: tuple[Material, ...], counts: TwoCounts) -> Problem | None:
+        """What is wrong with the outcomes of a slice and its mirror under both counts, if anything."""
+        plies = balance_plies(pair[0], self._ruleset)
+        assert plies is not None
+        wrong = counts.wrong(plies)
+        if not len(wrong):
+            return None
+        number = int(np.searchsorted(self._arena.layout.start, wrong[0], side="right")) - 1
+        material = self._slices[number]
+        index = int(wrong[0] - self._arena.layout.start[number])
+        wdl = int(self._arena.wdl[wrong[0]])
+        stored = Outcome.from_wdl(wdl)
+        derived = Outcome.from_wdl(wdl // 2 if abs(wdl) == 2 else 2 * wdl)
+        fen = self._fen(number, index)
+        message = (
+            f"{table_name(material, Metric.WDL)} is wrong at index {index}, {fen}: the stored outcome is "
+            f"{stored}, but the rules {self._ruleset.name} make it {derived}, as at most "
+            f"{self._ruleset.king_moves_plies} plies of king moves and {plies} plies without a capture or "
+            f"promotion may be played in a row (so many such positions: {len(wrong)}); "
+            "the file is whole, so the fault was in making it: please report it"
+        )
+        return Problem(message, material, Metric.WDL, index, fen, stored, derived)
 
     def _fen(self, number: int, index: int) -> str:
         own_men, own_kings, other_men, other_kings = sets_at(self._arena.layout, number, index)
