@@ -2,9 +2,9 @@
 
 The question is that of `tablebase.mainroad`, which searches from one position on: the stronger side plays
 only moves after which it still wins on the board, the lone king any legal move; the case has ended when the
-lone king is captured, has no move, or stands off the road, or when the material is no longer the rule's. Here
-the answer spreads backwards from where the case ends, a move of the stronger side at a time. Moves and places
-are those of the verifier; nothing is shared with that search.
+lone king is captured, has no move, or stands off the road, or when it has captured something. Here the answer
+spreads backwards from where the case ends, a move of the stronger side at a time. Moves and places are those
+of the verifier; nothing is shared with that search.
 """
 
 from collections.abc import Sequence
@@ -53,10 +53,9 @@ def _slot_after(layout: Layout, after: NDArray[np.int64]) -> int:
 
 @kernel
 def _decide_stronger(
-    arena: Arena, needed: NDArray[np.uint8], which: int, moves: int, buffer: NDArray[np.int64]
+    layout: Layout, needed: NDArray[np.uint8], which: int, moves: int, buffer: NDArray[np.int64]
 ) -> int:
     """Decide the positions of a slice, stronger side to move, in which so many moves are enough; how many."""
-    layout = arena.layout
     decided = 0
     start = layout.start[which]
     for slot in range(start, layout.start[which + 1]):
@@ -65,13 +64,12 @@ def _decide_stronger(
         own_men, own_kings, other_men, other_kings = sets_at(layout, which, slot - start)
         count = successors(own_men, own_kings, other_men, other_kings, buffer)
         for row in range(count):
-            if buffer[row, 0] | buffer[row, 1] != 0:  # else the lone king is captured
-                after = _slot_after(layout, buffer[row])
-                if arena.wdl[after] >= 0 or (needed[after] >= moves and needed[after] != _OUTSIDE):
-                    continue
-            needed[slot] = moves
-            decided += 1
-            break
+            captured = buffer[row, 0] | buffer[row, 1] == 0
+            # A move that gives the win away leads to a greater number too: _NOT_WON.
+            if captured or needed[_slot_after(layout, buffer[row])] < moves:
+                needed[slot] = moves
+                decided += 1
+                break
     return decided
 
 
@@ -104,7 +102,8 @@ def moves_off_the_road(
 
     Args:
         arena: the outcomes, positions with a capture filled in.
-        stronger: the slices of the rule's materials with the stronger side to move.
+        stronger: the slices of the rule's materials with the stronger side to move; with each of them, those
+            that promotions lead to.
         lone: their mirrors, with the lone king to move.
         on_road: for each slice of `stronger`, then of `lone`, in which positions that king is on the road.
 
@@ -126,7 +125,7 @@ def moves_off_the_road(
         _decide_lone(layout, needed, number, moves, buffer)
     while (needed == _OPEN).any():
         moves += 1
-        decided = sum(_decide_stronger(arena, needed, number, moves, buffer) for number in stronger)
+        decided = sum(_decide_stronger(layout, needed, number, moves, buffer) for number in stronger)
         for number in lone:
             _decide_lone(layout, needed, number, moves, buffer)
         if not decided or moves == MOST_MOVES:
