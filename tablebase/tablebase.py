@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -307,10 +308,20 @@ class Tablebase:
             after = position_after(position, move)
             probe = self.get_probe(after)
             own = move_value(probe, move.zeroing, self.ruleset)
-            key = move_order(own, str(move))
-            valued.append((key, MoveValue(move, own.outcome, own.dtc, own.dtw, after, probe)))
-        valued.sort(key=lambda pair: pair[0])
-        return [entry for _, entry in valued]
+            valued.append(MoveValue(move, own.outcome, own.dtc, own.dtw, after, probe))
+        if any(value.outcome is Outcome.WIN for value in valued) and self._may_run_out(position):
+            valued = [replace(v, outcome=Outcome.CURSED_WIN, dtc=None) if v.wdl == 2 else v for v in valued]
+        valued.sort(key=lambda v: move_order(Probe(v.outcome, v.dtc, v.dtw), str(v.move)))
+        return valued
+
+    def _may_run_out(self, position: Position) -> bool:
+        """Whether moves that win from fresh counts do not win here: no single count ages them beyond its
+        limit, but the position's own table knows that two together do."""
+        two_counts = self.ruleset.balance_plies(position.pieces) is not None
+        both_kings = position.wk and position.bk
+        if not (two_counts and both_kings and position.wm | position.bm):
+            return False
+        return self.get_probe(position).outcome is Outcome.CURSED_WIN
 
     def best_move(self, position: Position) -> Move | None:
         """The first of `moves(position)`; None where the side to move has lost.

@@ -87,6 +87,7 @@ def test_two_positions_of_five_pieces_are_drawn_by_both_counts_together(tables5:
             position = Position.from_fen(fen)
             assert tables.probe(position).outcome is Outcome.CURSED_WIN
             assert tables.probe(position).dtw == 87
-            # Whatever White plays, Black's reply is no blessed loss from fresh counts: only the two counts
-            # of this very position, running on together, make the draw.
-            assert any(value.probe_after.outcome is Outcome.LOSS for value in tables.moves(position))
+            # The best move leads to a loss for Black from fresh counts; here the counts run on.
+            best = tables.moves(position)[0]
+            assert best.probe_after.outcome is Outcome.LOSS
+            assert (best.outcome, best.dtc, best.dtw) == (Outcome.CURSED_WIN, None, 87)
