@@ -370,7 +370,7 @@ def test_adding_directories(directory: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("offset", "new", "message"),
-    [(8, b"\0", "older format"), (24, b"official\0\0\0\0\0\0\0", "other draw rules, official")],
+    [(8, b"\0", "older format"), (24, b"king-moves-only", "other draw rules, king-moves-only")],
 )
 def test_a_set_of_another_version_is_refused(
     directory: Path, tmp_path: Path, offset: int, new: bytes, message: str
