@@ -159,9 +159,8 @@ def _check_values(
     if report.sample is not None and report.seed is not None:
         if values.two_counts:
             report.notes.append(
-                "a sample does not work out the counts of king moves and of the balance of forces together: "
-                "whether a win is cursed was not checked where both decide it; `shashki verify` without "
-                "--sample does"
+                "a sample does not check which wins the counts of king moves and of the balance of forces, "
+                "taken together, make cursed; all values do: leave --sample out"
             )
         total = values.sample_size(report.sample)
         counter = _counter(progress, "values", total)
