@@ -9,16 +9,16 @@ from itertools import product
 from pathlib import Path
 
 from generator import afters
-from generator.slices import Workshop
+from generator.slices import Workshop, balance_bytes
 from tablebase.format import Metric
 from tablebase.material import Material, materials
 
-# A slice in work: DTW, DTC, whether stored, a byte each; and once more while its files are being written.
-_RESULT_BYTES = 2 * 3 + 2
+# A slice in work: DTW, DTC, DTB, whether stored, a byte each; and once more while its files are being written.
+_RESULT_BYTES = 2 * 4 + 2
 # Disk, bits a position, rounded up from what 2-5 pieces take (docs/performance.md); more pieces have taken
 # less.
 _DISK_BITS = {Metric.WDL: 0.25, Metric.DTC: 0.45, Metric.DTW: 1.2}
-_PROGRAM_BYTES = 300 << 20
+_PROGRAM_BYTES = 450 << 20  # most of it while kernels are compiled
 
 
 def pairs(pieces: int) -> list[Material]:
@@ -104,8 +104,9 @@ class Plan:
         pairs_in_memory = [*self.known, *self.todo]
         tables = sum(afters.size_in_bytes(m) for pair in pairs_in_memory for m in both(pair))
         results = max((sum(m.positions for m in both(pair)) for pair in pairs_in_memory), default=0)
+        balance = max((balance_bytes(pair) for pair in pairs_in_memory), default=0)
         rooms = max((Workshop.size_in_bytes(pair) for pair in pairs_in_memory), default=0)
-        return _PROGRAM_BYTES + tables + results * _RESULT_BYTES + rooms * self.jobs
+        return _PROGRAM_BYTES + tables + balance + results * _RESULT_BYTES + rooms * self.jobs
 
     @cached_property
     def disk(self) -> int:

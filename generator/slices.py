@@ -119,6 +119,11 @@ def empty_results(material: Material, with_balance: bool = False) -> Results:
     return Results(dtw, dtc, np.empty(count if with_balance else 0, np.uint8), stored)
 
 
+def balance_bytes(pair: Material) -> int:
+    """Memory of the balance scores of a material and its mirror, while they are solved."""
+    return 32 * (words(pair) + words(pair.mirror)) if counts_balance(pair) else 0
+
+
 def _balance_scores(material: Material, with_balance: bool) -> NDArray[np.uint8]:
     return np.zeros(words(material) * 32 if with_balance else 0, np.uint8)
 

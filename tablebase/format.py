@@ -271,8 +271,11 @@ def read_header(data: bytes | mmap, size: int, path: Path) -> TableHeader:
     return header
 
 
-def check_version(data: bytes | mmap, path: Path) -> None:
+def check_version(data: bytes | mmap, path: Path) -> Ruleset | None:
     """Look whether a file that begins with `data` is one that this program reads, damage apart.
+
+    Returns:
+        The rules that its values assume; None where damage hides them.
 
     Args:
         data: the file from its start, HEADER_SIZE bytes at least.
@@ -282,7 +285,7 @@ def check_version(data: bytes | mmap, path: Path) -> None:
         WrongVersionError: it has another version of the format, or was made under other rules.
     """
     if data[: len(MAGIC)] != MAGIC:
-        return
+        return None
     version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 2], "little")
     if version != FORMAT_VERSION:
         age = "an older" if version < FORMAT_VERSION else "a newer"
@@ -293,7 +296,8 @@ def check_version(data: bytes | mmap, path: Path) -> None:
     head = data[: _HEADER.size]
     if _CRC.unpack_from(data, _HEADER.size)[0] == crc32(head):
         fields = _HEADER.unpack(head)
-        _known_ruleset(fields[_RULESET_FIELD], fields[_RULESET_FIELD + 1], path)
+        return _known_ruleset(fields[_RULESET_FIELD], fields[_RULESET_FIELD + 1], path)
+    return None
 
 
 def _known_ruleset(name: bytes, king_moves_plies: int, path: Path) -> Ruleset:

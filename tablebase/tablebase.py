@@ -18,6 +18,7 @@ from tablebase.errors import (
     MaterialError,
     MissingTableError,
     TooManyPiecesError,
+    WrongVersionError,
 )
 from tablebase.format import HEADER_SIZE, Metric, check_version, dtw_plies, table_name
 from tablebase.indexing import index_of
@@ -94,11 +95,18 @@ class Tablebase:
                 with file.open("rb") as opened:
                     head = opened.read(HEADER_SIZE)
                 if len(head) == HEADER_SIZE:
-                    check_version(head, file)
+                    self._check_rules(check_version(head, file), file)
                 found[key] = file
         self._paths |= found
         self._pieces = self._complete_to()
         return len(found)
+
+    def _check_rules(self, found: Ruleset | None, file: Path) -> None:
+        if found is not None and found != self.ruleset:
+            raise WrongVersionError(
+                f"{file} was made under other draw rules, {found.name}, than are asked for, "
+                f"{self.ruleset.name}: generate the tables again, or open them with that ruleset"
+            )
 
     def _complete_to(self) -> int:
         pieces = 1

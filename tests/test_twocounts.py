@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -11,6 +11,7 @@ from random import Random
 import naive
 import numpy as np
 import pytest
+from naive_twocounts import CHANGE, DEEPEST, KING, STEP, Graph, Solution, decide, graph_of, kind_of, solve
 
 from generator.scalarindex import sets_at
 from generator.twocounts import (
@@ -37,7 +38,6 @@ from tablebase.scope import Scope
 from tablebase.table import Table
 
 KINGS, BALANCE = 3, 2  # plies; in kings alone the balance is the tighter, as in the rules
-DEEPEST = 6  # plies of the balance that the naive solver looks at
 MAN_AND_KING = Material.parse("KMvK")
 SLICES = tuple(map(Material.parse, ("KvK", "KvM", "MvK", "KKvK", "KvKK", "KMvK", "KvKM")))
 """What king and man against king can become, and their mirrors."""
@@ -55,138 +55,19 @@ TIGHT = tight("tight", KINGS, BALANCE)
 TIGHT_KINGS = tight("tight-kings", KINGS, None)
 
 
-# The naive solver: every position, every pair of counts, from the rules as they are told
-
-KING, STEP, CHANGE = range(3)
-"""Moves by the counts that they give back: none; that of king moves; both."""
-
-
-@dataclass
-class Graph:
-    """The positions of SLICES, White to move, and those with no white piece that follow; moves by numbers."""
-
-    positions: list[Position]
-    moves: list[list[tuple[int, int]]]
-
-    def group(self, pieces: int, men: int) -> list[int]:
-        return [
-            number
-            for number, position in enumerate(self.positions)
-            if position.wm | position.wk
-            and (position.pieces, (position.wm | position.bm).bit_count()) == (pieces, men)
-        ]
-
-
-def kind_of(before: Position, after: Position, zeroing: bool) -> int:
-    def men(position: Position) -> int:
-        return (position.wm | position.bm).bit_count()
-
-    if (before.pieces, men(before)) != (after.pieces, men(after)):
-        return CHANGE
-    return STEP if zeroing else KING
-
-
 @pytest.fixture(scope="module")
 def graph() -> Graph:
-    numbers: dict[Position, int] = {}
-    for material in SLICES:
-        for position in naive.placements(
-            material.own_men, material.own_kings, material.other_men, material.other_kings
-        ):
-            numbers[position] = len(numbers)
-    moves: list[list[tuple[int, int]]] = []
-    for position in list(numbers):
-        moves.append([])
-        for move in legal_moves(position):
-            after = naive.white_to_move(position_after(position, move))
-            number = numbers.setdefault(after, len(numbers))
-            moves[-1].append((kind_of(position, after, move.zeroing), number))
-    moves += [[] for _ in range(len(numbers) - len(moves))]
-    return Graph(list(numbers), moves)
-
-
-def decide(moves: list[tuple[int, int]], value: Callable[[int, int], int]) -> int:
-    every = True
-    for kind, after in moves:
-        found = value(kind, after)
-        if found == -2:
-            return 2
-        every &= found == 2
-    return -2 if every else 0
-
-
-@dataclass
-class Solution:
-    """Outcomes of all positions from fresh counts, 0 for all draws under the rules; DTC under the count of
-    king moves alone; the least balance plies with which a position is decided, DEEPEST + 1 for more."""
-
-    fresh: list[int]
-    alone: list[int]
-    dtc: list[int]
-    needed: list[int]
-
-
-def solve(graph: Graph, balance: int | None) -> Solution:
-    size = len(graph.positions)
-    ended = [-2 if not moves else 0 for moves in graph.moves]
-    found = Solution(list(ended), list(ended), [0] * size, [DEEPEST + 1] * size)
-    for pieces, men in ((2, 0), (2, 1), (3, 0), (3, 1)):
-        group = graph.group(pieces, men)
-        by_kings = sweep_king_moves(graph, group, found.fresh)
-        for number in group:
-            found.alone[number] = by_kings[KINGS][number]
-            found.dtc[number] = next((k for k in range(KINGS + 1) if by_kings[k][number]), 0)
-        first = graph.positions[group[0]]
-        if balance is None or not (first.wk and first.bk):
-            outcomes = by_kings[KINGS]
-        else:
-            both = sweep_both(graph, group, found.fresh)
-            for number in group:
-                enough = (b for b in range(DEEPEST + 1) if both[b, KINGS][number])
-                found.needed[number] = next(enough, DEEPEST + 1)
-            outcomes = both[balance, KINGS]
-        for number in group:
-            found.fresh[number] = outcomes[number]
-    return found
-
-
-def sweep_king_moves(graph: Graph, group: list[int], fresh: list[int]) -> list[list[int]]:
-    """Outcomes with so many plies of king moves left, and no other count."""
-    levels = [[-2 if not moves else 0 for moves in graph.moves] for _ in range(KINGS + 1)]
-    changed = True
-    while changed:
-        changed = False
-        for kings in range(1, KINGS + 1):
-            after_kind = (levels[kings - 1], levels[KINGS], fresh)
-            for number in group:
-                value = decide(graph.moves[number], lambda kind, after, by=after_kind: by[kind][after])
-                changed |= value != levels[kings][number]
-                levels[kings][number] = value
-    return levels
-
-
-def sweep_both(graph: Graph, group: list[int], fresh: list[int]) -> dict[tuple[int, int], list[int]]:
-    """Outcomes with (plies of the balance, plies of king moves) left."""
-    ended = [-2 if not moves else 0 for moves in graph.moves]
-    levels = {(b, k): list(ended) for b in range(DEEPEST + 1) for k in range(KINGS + 1)}
-    for b in range(1, DEEPEST + 1):
-        for k in range(1, KINGS + 1):
-            after_kind = (levels[b - 1, k - 1], levels[b - 1, KINGS], fresh)
-            for number in group:
-                levels[b, k][number] = decide(
-                    graph.moves[number], lambda kind, after, by=after_kind: by[kind][after]
-                )
-    return levels
+    return graph_of(SLICES)
 
 
 @pytest.fixture(scope="module")
 def both(graph: Graph) -> Solution:
-    return solve(graph, BALANCE)
+    return solve(graph, KINGS, BALANCE)
 
 
 @pytest.fixture(scope="module")
 def kings_alone(graph: Graph) -> Solution:
-    return solve(graph, None)
+    return solve(graph, KINGS, None)
 
 
 @pytest.fixture(scope="module")
