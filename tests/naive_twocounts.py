@@ -1,4 +1,4 @@
-"""The naive solver under two counts: every position with every number of plies left of either, in plain sweeps.
+"""The naive solver under two counts: every position, every number of plies left of either, in plain sweeps.
 
 It has the readable rules from the library, and nothing else.
 """
@@ -21,7 +21,7 @@ KING, STEP, CHANGE = range(3)
 
 @dataclass
 class Graph:
-    """The positions of some slices, White to move, and those with no white piece that follow; moves by numbers."""
+    """The positions of some slices, White to move, and those without white pieces that follow; their moves."""
 
     positions: list[Position]
     moves: list[list[tuple[int, int]]]
