@@ -21,7 +21,7 @@ KING, STEP, CHANGE = range(3)
 
 @dataclass
 class Graph:
-    """The positions of some slices, White to move, and those without white pieces that follow; their moves."""
+    """The positions of some slices, White to move, and those without a white piece that follow; moves."""
 
     positions: list[Position]
     moves: list[list[tuple[int, int]]]
