@@ -13,7 +13,7 @@ from generator.slices import Workshop, balance_bytes
 from tablebase.format import Metric
 from tablebase.material import Material, materials
 
-# A slice in work: DTW, DTC, DTB, whether stored, a byte each; and once more while its files are being written.
+# A slice in work: DTW, DTC, DTB, whether stored, a byte each; once more while its files are being written.
 _RESULT_BYTES = 2 * 4 + 2
 # Disk, bits a position, rounded up from what 2-5 pieces take (docs/performance.md); more pieces have taken
 # less.
