@@ -2,6 +2,7 @@
 
 from tablebase.board import Color, Piece, Position
 from tablebase.datadir import data_directory
+from tablebase.drawcases import DrawCase, DrawRule, draw_cases
 from tablebase.drawrules import KING_MOVES_ONLY, Ruleset
 from tablebase.errors import (
     ClosedError,
@@ -25,6 +26,7 @@ from tablebase.errors import (
 from tablebase.format import Metric
 from tablebase.line import Line, LineEnd, MoveValue
 from tablebase.material import Material, materials
+from tablebase.notation import Numbering, parse_move
 from tablebase.outcome import Outcome, Probe
 from tablebase.rules import Move
 from tablebase.tablebase import Tablebase, open_tablebase
@@ -37,6 +39,8 @@ __all__ = [
     "DamagedHeaderError",
     "DamagedTableError",
     "DataDirectoryError",
+    "DrawCase",
+    "DrawRule",
     "IllegalMoveError",
     "IllegalPositionError",
     "Line",
@@ -50,6 +54,7 @@ __all__ = [
     "MoveValue",
     "NotATableError",
     "NotationError",
+    "Numbering",
     "Outcome",
     "Piece",
     "Position",
@@ -62,6 +67,8 @@ __all__ = [
     "TruncatedTableError",
     "WrongVersionError",
     "data_directory",
+    "draw_cases",
     "materials",
     "open_tablebase",
+    "parse_move",
 ]

@@ -55,7 +55,12 @@ _RANGE = re.compile(r"([0-9]{1,2})\s*-\s*([0-9]{1,2})")
 _MOVE = re.compile(r"[a-h0-9]+(\s*[-:x]\s*[a-h0-9]+)+")
 
 
-def _named(numbering: Numbering | str | None) -> Numbering | None:
+def find_numbering(numbering: Numbering | str | None) -> Numbering | None:
+    """The numbering of that name; None stands for none.
+
+    Raises:
+        NotationError: there is no such numbering; the message lists those there are.
+    """
     try:
         return None if numbering is None else Numbering(numbering)
     except ValueError:
@@ -109,7 +114,7 @@ def parse_fen(text: str, numbering: Numbering | str | None = None) -> Position:
         IllegalPositionError: it is one, of a position that cannot be: two pieces on one square, or a man on
             its own last row.
     """
-    numbers = _named(numbering)
+    numbers = find_numbering(numbering)
     body = text.strip().removesuffix(".")
     turn_text, *fields = [part.strip() for part in body.split(":")]
     turn = _COLORS.get(turn_text)
@@ -205,7 +210,7 @@ def parse_move(position: Position, text: str, numbering: Numbering | str | None 
         NotationError: the text is no move, or fits several; the message lists those.
         IllegalMoveError: it is a move, but no legal one here; the message lists those that are.
     """
-    numbers = _named(numbering)
+    numbers = find_numbering(numbering)
     stripped = text.strip()
     if not _MOVE.fullmatch(stripped):
         raise NotationError(f"{quote(text)} is no move; moves are written like c3-d4 or c3:e5")
