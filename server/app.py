@@ -13,6 +13,8 @@ from tablebase.board import Position
 from tablebase.cache import DEFAULT_BYTES
 from tablebase.datadir import data_directory
 from tablebase.drawcases import draw_cases
+from tablebase.errors import NotationError
+from tablebase.notation import Numbering, find_numbering
 from tablebase.report import draw_case_report, position_report
 from tablebase.tablebase import Tablebase, open_tablebase
 
@@ -77,4 +79,12 @@ def _position_asked() -> Position:
     fen = request.args.get("fen")
     if fen is None:
         raise BadParameterError(f"the parameter fen is missing; ask like {request.path}?fen=W:WKa1,c3:BKh8")
-    return Position.from_fen(fen, request.args.get("numbering"))
+    return Position.from_fen(fen, _numbering_asked())
+
+
+def _numbering_asked() -> Numbering | None:
+    """What numeric squares mean, by the parameter `numbering`; None if it is not given."""
+    try:
+        return find_numbering(request.args.get("numbering"))
+    except NotationError as error:
+        raise BadParameterError(f"the parameter numbering: {error}") from None
