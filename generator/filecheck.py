@@ -36,7 +36,8 @@ def manifest_problems(manifest: Manifest, directory: Path) -> Iterator[Problem]:
         elif counted.positions != material.positions:
             yield Problem(
                 f"the statistics of {material} are of {counted.positions} positions, "
-                f"where the slice has {material.positions}; {_AGAIN}",
+                f"where the slice has {material.positions}; "
+                f"delete {table_name(material, Metric.WDL)}, and {_AGAIN}",
                 material,
             )
 
@@ -91,6 +92,8 @@ def _wrong_bytes(manifest: Manifest, path: Path, material: Material, metric: Met
             digest = hashlib.file_digest(file, "sha256").hexdigest() if size == record.size else ""
     except FileNotFoundError:
         return f"{path} is in the manifest, but there is no such file"
+    except IsADirectoryError:
+        return f"{path} is in the manifest, but it is a directory"
     if size != record.size:
         return f"{path} has {size} bytes, where the manifest says {record.size}"
     if digest == record.sha256:

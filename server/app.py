@@ -16,7 +16,9 @@ from tablebase.cache import DEFAULT_BYTES
 from tablebase.datadir import data_directory
 from tablebase.drawcases import draw_cases
 from tablebase.drawrules import OFFICIAL, find_ruleset
+from tablebase.errors import NotationError
 from tablebase.gamereport import game_report
+from tablebase.notation import Numbering, find_numbering
 from tablebase.pdn import decode_pdn, read_games
 from tablebase.report import draw_case_report, position_report
 from tablebase.tablebase import Tablebase, open_tablebase
@@ -88,7 +90,7 @@ def position_draw_cases() -> Response:
 def games() -> Response:
     """`POST /v1/game`, a PDN text as the body: its games judged, under the parameter `ruleset`."""
     ruleset = find_ruleset(request.args.get("ruleset", OFFICIAL.name))
-    adjudicator = Adjudicator(tablebase_of(current_app), ruleset, request.args.get("numbering"))
+    adjudicator = Adjudicator(tablebase_of(current_app), ruleset, _numbering_asked())
     read = list(islice(read_games(decode_pdn(request.get_data())), MAX_GAMES + 1))
     if not read:
         raise BadParameterError("the body has no game; send a text in PDN, like 1. c3-d4 d6-c5 1-1")
@@ -102,4 +104,12 @@ def _position_asked() -> Position:
     fen = request.args.get("fen")
     if fen is None:
         raise BadParameterError(f"the parameter fen is missing; ask like {request.path}?fen=W:WKa1,c3:BKh8")
-    return Position.from_fen(fen, request.args.get("numbering"))
+    return Position.from_fen(fen, _numbering_asked())
+
+
+def _numbering_asked() -> Numbering | None:
+    """What numeric squares mean, by the parameter `numbering`; None if it is not given."""
+    try:
+        return find_numbering(request.args.get("numbering"))
+    except NotationError as error:
+        raise BadParameterError(f"the parameter numbering: {error}") from None

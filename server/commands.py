@@ -40,6 +40,7 @@ def run_serve(args: argparse.Namespace) -> int:
     """
     from server.app import DATA_DIRECTORY, create_app, tablebase_of
     from server.serving import address_of, listen, make_threaded_server
+    from tablebase.datadir import generate_command
 
     app = create_app({DATA_DIRECTORY: args.data})
     with tablebase_of(app) as tablebase, listen(args.host, args.port) as listener:
@@ -47,9 +48,8 @@ def run_serve(args: argparse.Namespace) -> int:
         if tablebase.pieces:
             print(f"{args.data} holds all positions of up to {tablebase.pieces} pieces.")
         else:
-            print(
-                f"{args.data} holds no complete set of tables; make one with `shashki generate --pieces 4`."
-            )
+            command = generate_command(args.data, 4)
+            print(f"{args.data} holds no complete set of tables; make one with {command}.")
         print(f"Serving at {address_of(listener)} (Ctrl-C stops it)", flush=True)
         server.serve_forever()
     return OK

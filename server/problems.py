@@ -23,6 +23,8 @@ from tablebase.errors import (
     quote,
 )
 
+MEDIA_TYPE = "application/problem+json"
+
 _TYPES = "tag:shashki-tablebase,2026:"  # RFC 4151: names that stay as they are and lead nowhere
 
 
@@ -97,7 +99,7 @@ def _answer_http(error: HTTPException) -> Response:
         detail = f"{path} does not take {request.method}; it takes {allowed}"
     else:
         detail = error.description or status.phrase
-    response = _problem(status, "about:blank", status.phrase, detail)
+    response = Response(plain_problem(status, detail), status, mimetype=MEDIA_TYPE)
     for name, value in error.get_headers(request.environ):
         if name.lower() != "content-type":
             response.headers[name] = value
@@ -105,5 +107,13 @@ def _answer_http(error: HTTPException) -> Response:
 
 
 def _problem(status: HTTPStatus, type_: str, title: str, detail: str) -> Response:
-    body = json.dumps({"type": type_, "title": title, "status": int(status), "detail": detail})
-    return Response(body, status, mimetype="application/problem+json")
+    return Response(_body(status, type_, title, detail), status, mimetype=MEDIA_TYPE)
+
+
+def plain_problem(status: HTTPStatus, detail: str) -> str:
+    """The body of a problem that its status alone names, for what never reaches the application."""
+    return _body(status, "about:blank", status.phrase, detail)
+
+
+def _body(status: HTTPStatus, type_: str, title: str, detail: str) -> str:
+    return json.dumps({"type": type_, "title": title, "status": int(status), "detail": detail})

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import errno
+import re
 import socket
-from typing import TYPE_CHECKING
+import sys
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
-from werkzeug.serving import BaseWSGIServer, make_server
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
+from server.problems import MEDIA_TYPE, plain_problem
 from tablebase.errors import TablebaseError
 
 if TYPE_CHECKING:
@@ -51,7 +55,38 @@ def _joined(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class RequestHandler(WSGIRequestHandler):
+    """A connection: what cannot be read as a request is answered with a problem, like all other errors."""
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Answer in place of the application."""
+        status = HTTPStatus(code)
+        detail = explain or message or status.description or status.phrase
+        if status is HTTPStatus.REQUEST_URI_TOO_LONG:
+            detail = "the address is too long: it may have 65536 bytes, and a position takes far fewer"
+        self.log_error("code %d, message %s", code, message or status.phrase)
+        body = plain_problem(status, detail).encode()
+        # Whoever sent no version that is known would get no status and no headers.
+        self.request_version = self.protocol_version
+        self.send_response(status)
+        self.send_header("Connection", "close")
+        self.send_header("Content-Type", MEDIA_TYPE)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log(self, type: str, message: str, *args: Any) -> None:
+        """Write a line to the log; in colours only where it is a terminal."""
+        if not sys.stderr.isatty():
+            args = tuple(_COLOR.sub("", arg) if isinstance(arg, str) else arg for arg in args)
+        super().log(type, message, *args)
+
+
 def make_threaded_server(app: Flask, listener: socket.socket) -> BaseWSGIServer:
     """A server, not yet running, that answers each connection in a thread of its own."""
     host, port = listener.getsockname()[:2]
-    return make_server(host, port, app, threaded=True, fd=listener.fileno())
+    return make_server(host, port, app, threaded=True, request_handler=RequestHandler, fd=listener.fileno())

@@ -5,6 +5,7 @@ from tablebase.boardwin import board_won_by
 from tablebase.clock import Clock, RuleState, Ruling, Verdict
 from tablebase.counters import Counter, Counters
 from tablebase.datadir import data_directory
+from tablebase.drawcases import DrawCase, DrawRule, draw_cases
 from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset, find_ruleset
 from tablebase.errors import (
     ClosedError,
@@ -30,6 +31,7 @@ from tablebase.errors import (
 from tablebase.format import Metric
 from tablebase.line import Line, LineEnd, MoveValue
 from tablebase.material import Material, materials
+from tablebase.notation import Numbering, parse_move
 from tablebase.outcome import Outcome, Probe
 from tablebase.rules import Move
 from tablebase.tablebase import Tablebase, open_tablebase
@@ -48,6 +50,8 @@ __all__ = [
     "DamagedHeaderError",
     "DamagedTableError",
     "DataDirectoryError",
+    "DrawCase",
+    "DrawRule",
     "IllegalMoveError",
     "IllegalPositionError",
     "Line",
@@ -61,6 +65,7 @@ __all__ = [
     "MoveValue",
     "NotATableError",
     "NotationError",
+    "Numbering",
     "Outcome",
     "Piece",
     "Position",
@@ -78,7 +83,9 @@ __all__ = [
     "WrongVersionError",
     "board_won_by",
     "data_directory",
+    "draw_cases",
     "find_ruleset",
     "materials",
     "open_tablebase",
+    "parse_move",
 ]

@@ -113,7 +113,7 @@ def _run(argv: Sequence[str] | None) -> int:
             raise
         print(
             f"shashki: `{args.command}` needs the package {error.name}, which is not installed; "
-            f"pip install '{DISTRIBUTION}[{extra}]'",
+            f"pip install '{DISTRIBUTION}[{extra}]', or in a checkout: pip install '.[{extra}]'",
             file=sys.stderr,
         )
         return BAD_USE

@@ -103,8 +103,9 @@ def run_probe(args: argparse.Namespace) -> int:
         if args.json:
             print(json.dumps(report, indent=2))
         else:
-            print(position_text(position, tablebase.get_probe(position), report, terminal_width()))
-        tablebase.probe(position)  # names the table that is missing, if one is
+            print(position_text(position, report, terminal_width()))
+        if report["wdl"] is None:
+            tablebase.probe(position)  # names the table that is missing
     return OK
 
 

@@ -18,7 +18,7 @@ from enum import StrEnum
 
 from tablebase.board import Color, Position
 from tablebase.errors import MissingTableError
-from tablebase.mainroad import MainRoadSearch, has_main_road_material, is_main_road_case
+from tablebase.mainroad import MainRoadSearch, has_main_road_material, is_main_road_case, men_and_kings
 from tablebase.outcome import Outcome, Probe
 from tablebase.rules import legal_moves
 from tablebase.tablebase import Tablebase
@@ -101,16 +101,10 @@ def _case(rule: DrawRule, tablebase: Tablebase, position: Position) -> DrawCase:
     )
 
 
-def _men_and_kings(position: Position, color: Color) -> tuple[int, int]:
-    """How many men and kings a side has."""
-    men, kings = (position.wm, position.wk) if color is Color.WHITE else (position.bm, position.bk)
-    return men.bit_count(), kings.bit_count()
-
-
 def _opponent_of_a_lone_king(position: Position) -> Color | None:
     """The side that has two pieces or more against a king and nothing else, if there is one."""
     for color in Color:
-        if _men_and_kings(position, color.other) == (0, 1) and sum(_men_and_kings(position, color)) > 1:
+        if men_and_kings(position, color.other) == (0, 1) and sum(men_and_kings(position, color)) > 1:
             return color
     return None
 
@@ -122,7 +116,7 @@ def _stronger_side(rule: DrawRule, position: Position) -> Color | None:
         return None
     if rule is DrawRule.MAIN_ROAD:
         return stronger if is_main_road_case(position, stronger) else None
-    men, kings = _men_and_kings(position, stronger)
+    men, kings = men_and_kings(position, stronger)
     return stronger if men == 0 and kings >= 3 else None
 
 
@@ -179,7 +173,7 @@ def _some(count: int, noun: str, plural: str) -> str:
 
 def _force(position: Position, color: Color) -> str:
     """The pieces of a side in words, like `two kings and a man`."""
-    men, kings = _men_and_kings(position, color)
+    men, kings = men_and_kings(position, color)
     parts = []
     if kings:
         parts.append(_some(kings, "king", "kings"))

@@ -60,7 +60,7 @@ class TableError(TablebaseError):
 
 
 class NotATableError(TableError):
-    """A file that is no table of this project at all."""
+    """A file that is no table of this project at all, or what has the name of a table and is no file."""
 
 
 class WrongVersionError(TableError):

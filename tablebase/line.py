@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 
 from tablebase.board import Color, Position
 from tablebase.outcome import Outcome, Probe
@@ -56,12 +57,15 @@ class Line:
         end: why the line stops: the game is over; it is a draw under the rules from here on; the limit of
             plies is reached; or the best move cannot be told, since a table is missing.
         winner: who has won, where the game is over; None otherwise.
+        counted_out: whether the end is a draw that the 15-king-moves rule has made on the way: as many king
+            moves in a row have been played as it allows.
     """
 
     moves: tuple[MoveValue, ...]
     positions: tuple[Position, ...]
     end: LineEnd
     winner: Color | None = None
+    counted_out: bool = False
 
     @property
     def reason(self) -> str:
@@ -71,6 +75,12 @@ class Line:
             case LineEnd.GAME_OVER:
                 why = "has no move" if last.own_men | last.own_kings else "has no pieces left"
                 return f"{last.turn.capitalize()} {why}: {str(self.winner).capitalize()} wins."
+            case LineEnd.DRAW if self.counted_out:
+                plies = len(list(takewhile(lambda move: not move.move.zeroing, reversed(self.moves))))
+                return (
+                    f"The 15-king-moves rule makes it a draw: {plies} plies in a row by kings only, "
+                    "without a capture."
+                )
             case LineEnd.DRAW:
                 return "From here on the game is a draw."
             case LineEnd.LIMIT:

@@ -11,15 +11,18 @@ from tablebase.tablebase import Tablebase
 _LONGEST = 200
 
 
+def men_and_kings(position: Position, color: Color) -> tuple[int, int]:
+    """How many men and kings a side has."""
+    men, kings = (position.wm, position.wk) if color is Color.WHITE else (position.bm, position.bk)
+    return men.bit_count(), kings.bit_count()
+
+
 def has_main_road_material(position: Position, stronger: Color) -> bool:
     """Whether `stronger` has three kings, two kings and a man, or a king and two men, and the opponent a king
     and nothing else.
     """
-    if stronger is Color.WHITE:
-        men, kings, lone_men, lone_kings = position.wm, position.wk, position.bm, position.bk
-    else:
-        men, kings, lone_men, lone_kings = position.bm, position.bk, position.wm, position.wk
-    return kings != 0 and (men | kings).bit_count() == 3 and lone_men == 0 and lone_kings.bit_count() == 1
+    men, kings = men_and_kings(position, stronger)
+    return kings > 0 and men + kings == 3 and men_and_kings(position, stronger.other) == (0, 1)
 
 
 def is_main_road_case(position: Position, stronger: Color) -> bool:
@@ -43,10 +46,9 @@ class MainRoadSearch:
     def __init__(self, tablebase: Tablebase, stronger: Color) -> None:
         self._tablebase = tablebase
         self._stronger = stronger
-        self._enough: dict[
-            Position, int
-        ] = {}  # so many moves have been found to be enough, perhaps not the least
-        self._too_few: dict[Position, int] = {}  # so many moves have been found to be too few
+        # Of each position: so many moves have been found to be enough, perhaps not the least; and too few.
+        self._enough: dict[Position, int] = {}
+        self._too_few: dict[Position, int] = {}
         self._after: dict[Position, list[Position]] = {}
         self._keeps: dict[Position, bool] = {}
         self._replies: dict[Position, list[Position]] = {}

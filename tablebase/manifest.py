@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tablebase.atomicfile import FileRecord, write_atomically
+from tablebase.datadir import generate_command
 from tablebase.drawrules import OFFICIAL, RULESETS, Ruleset
 from tablebase.errors import ManifestError, WrongVersionError
 from tablebase.format import FORMAT_VERSION, Metric
@@ -81,7 +82,7 @@ class Manifest:
         except FileNotFoundError:
             raise ManifestError(
                 f"there is no {path}: no tables have been generated there; "
-                "run `shashki generate`, or name another directory with --data"
+                f"run {generate_command(path.parent)}, or name another directory with --data"
             ) from None
         except (ValueError, RecursionError) as error:
             raise _damaged(path, f"it is not JSON ({error})") from None
@@ -167,5 +168,5 @@ def _checked(data: Any, key: str, kind: type[Any]) -> Any:
 
 def _damaged(path: Path, what: str) -> ManifestError:
     return ManifestError(
-        f"{path} is damaged: {what}; delete it and run `shashki generate`, which writes it again"
+        f"{path} is damaged: {what}; delete it and run {generate_command(path.parent)}, which writes it again"
     )

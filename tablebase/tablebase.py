@@ -10,6 +10,7 @@ from types import TracebackType
 
 from tablebase.board import Position
 from tablebase.cache import DEFAULT_BYTES, FrameCache
+from tablebase.datadir import generate_command
 from tablebase.drawrules import OFFICIAL, Ruleset
 from tablebase.errors import (
     ClosedError,
@@ -17,6 +18,7 @@ from tablebase.errors import (
     DataDirectoryError,
     MaterialError,
     MissingTableError,
+    NotATableError,
     TooManyPiecesError,
     WrongVersionError,
 )
@@ -43,6 +45,7 @@ def open_tablebase(path: Path | str, *, cache_bytes: int = DEFAULT_BYTES) -> Tab
     Raises:
         DataDirectoryError: there is no such directory.
         WrongVersionError: its tables have another format or were made under other rules.
+        NotATableError: something in it has the name of a table but is no file.
     """
     tablebase = Tablebase(cache_bytes=cache_bytes)
     tablebase.add_directory(path)
@@ -65,6 +68,7 @@ class Tablebase:
     def __init__(self, *, ruleset: Ruleset = OFFICIAL, cache_bytes: int = DEFAULT_BYTES) -> None:
         self.ruleset = ruleset
         self._cache = FrameCache(cache_bytes)
+        self._directories: list[Path] = []
         self._paths: dict[_Key, Path] = {}
         self._tables: dict[_Key, Table] = {}
         self._lock = Lock()
@@ -82,21 +86,22 @@ class Tablebase:
         Raises:
             DataDirectoryError: there is no such directory.
             WrongVersionError: a table has another format or was made under other rules; none is added then.
+            NotATableError: something has the name of a table but is no file; none is added then.
         """
         directory = Path(path)
         if not directory.is_dir():
-            raise DataDirectoryError(
-                f"{directory} is no directory; make tables with `shashki generate`, or name another one"
-            )
+            raise DataDirectoryError(_no_directory(directory))
         found = {}
         for file in sorted(directory.iterdir()):
             key = _table_of(file)
             if key is not None and key not in self._paths:
+                _check_is_file(file)
                 with file.open("rb") as opened:
                     head = opened.read(HEADER_SIZE)
                 if len(head) == HEADER_SIZE:
                     self._check_rules(check_version(head, file), file)
                 found[key] = file
+        self._directories.append(directory)
         self._paths |= found
         self._pieces = self._complete_to()
         return len(found)
@@ -288,16 +293,22 @@ class Tablebase:
 
     def _missing(self, material: Material, metric: Metric) -> MissingTableError:
         most = max((key[0].pieces for key in self._paths), default=0)
-        command = f"make it with `shashki generate --pieces {material.pieces}`"
+        if not self._directories:
+            return MissingTableError(
+                f"there is no table {table_name(material, metric)}, as the tablebase has no directory; "
+                "add one with add_directory"
+            )
+        where = " or ".join(map(str, self._directories))
+        advice = f"make it with {generate_command(self._directories[0], material.pieces)}"
         if material.pieces > _MOST_MAKEABLE:
-            command = f"tables of more than {_MOST_MAKEABLE} pieces are out of reach today"
+            advice = f"tables of more than {_MOST_MAKEABLE} pieces are out of reach today"
         if 0 < most < material.pieces:
             complete = "" if self.pieces == most else f", complete up to {self.pieces}"
             return TooManyPiecesError(
-                f"{material} has {material.pieces} pieces, and the tables hold up to {most}{complete}: "
-                f"there is no {table_name(material, metric)}; {command}"
+                f"{material} has {material.pieces} pieces, and the tables in {where} hold up to "
+                f"{most}{complete}: there is no {table_name(material, metric)}; {advice}"
             )
-        return MissingTableError(f"there is no table {table_name(material, metric)}; {command}")
+        return MissingTableError(f"there is no table {table_name(material, metric)} in {where}; {advice}")
 
     # Moves of a position
 
@@ -348,6 +359,9 @@ class Tablebase:
     def line(self, position: Position, limit: int = 500) -> Line:
         """Best play of both sides, up to the end of the game, or as far as it goes.
 
+        The count of the 15-king-moves rule begins with the line, so that a cursed win is played as far as the
+        rule allows.
+
         Args:
             position: where to begin.
             limit: the most plies to play.
@@ -360,20 +374,26 @@ class Tablebase:
             raise ValueError(f"a line has a limit of 0 plies or more, not {limit}")
         played: list[MoveValue] = []
         positions = [position]
+        king_plies = 0
         while True:
             moves = self.moves(positions[-1])
             if not moves:
                 winner = positions[-1].turn.other
                 return Line(tuple(played), tuple(positions), LineEnd.GAME_OVER, winner)
             end = None
-            if _unknown_that_matters(moves) is not None:
+            # Whatever comes next, a capture even, comes too late for the rule.
+            counted_out = self.ruleset.exceeds(king_plies + 1)
+            if counted_out:
+                end = LineEnd.DRAW
+            elif _unknown_that_matters(moves) is not None:
                 end = LineEnd.UNKNOWN
             elif moves[0].outcome is Outcome.DRAW:
                 end = LineEnd.DRAW
             elif len(played) >= limit:
                 end = LineEnd.LIMIT
             if end is not None:
-                return Line(tuple(played), tuple(positions), end)
+                return Line(tuple(played), tuple(positions), end, counted_out=counted_out)
+            king_plies = 0 if moves[0].move.zeroing else king_plies + 1
             played.append(moves[0])
             positions.append(moves[0].after)
 
@@ -383,6 +403,28 @@ def _unknown_that_matters(moves: list[MoveValue]) -> MoveValue | None:
     if moves[0].outcome is not Outcome.WIN and moves[-1].outcome is Outcome.UNKNOWN:
         return moves[-1]
     return None
+
+
+def _no_directory(path: Path) -> str:
+    if path.exists():
+        return f"{path} is no directory; name one that holds tables"
+    return f"{path} is no directory; make tables there with {generate_command(path)}, or name another one"
+
+
+def _check_is_file(path: Path) -> None:
+    """Raises NotATableError for what has the name of a table but is no file."""
+    if path.is_file():
+        return
+    if path.is_dir():
+        what = "a directory"
+    elif path.is_symlink() and not path.exists():
+        what = "a link that leads nowhere"
+    else:
+        what = "no ordinary file"
+    raise NotATableError(
+        f"{path} has the name of a table but is {what}; "
+        f"remove it, and make the table with {generate_command(path.parent)}"
+    )
 
 
 def _table_of(file: Path) -> _Key | None:

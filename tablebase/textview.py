@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tablebase.board import Color, Position
-from tablebase.line import Line
+from tablebase.line import Line, LineEnd
 from tablebase.outcome import Outcome, Probe
 from tablebase.report import MoveReport, PositionReport, in_moves
-from tablebase.verdict import verdict
+from tablebase.verdict import outcome_from_moves, verdict
 
 _GAP = "  "
 _UNLIMITED = 10_000
@@ -23,15 +23,16 @@ def terminal_width() -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else _UNLIMITED
 
 
-def position_text(position: Position, probe: Probe, report: PositionReport, width: int) -> str:
+def position_text(position: Position, report: PositionReport, width: int) -> str:
     """The board, the verdict, the distances, and a table of the moves.
 
     Args:
         position: the position.
-        probe: its value.
         report: what `position_report` says of it.
         width: the columns there are. The positions after the moves are left out where they do not fit.
     """
+    probe = Probe(Outcome(report["outcome"]), report["dtc"], report["dtw"])
+    from_moves = outcome_from_moves([Outcome(move["outcome"]) for move in report["moves"]])
     facts = [
         ("fen", report["fen"]),
         ("material", f"{report['material']} (side to move first), {_pieces(report['pieces'])}"),
@@ -41,7 +42,7 @@ def position_text(position: Position, probe: Probe, report: PositionReport, widt
     ]
     parts = [
         str(position),
-        _wrapped(verdict(position, probe), width),
+        _wrapped(verdict(position, probe, from_moves), width),
         "\n".join(_wrapped(f"{name:<8}  {text}", width, " " * 10) for name, text in facts),
     ]
     if report["moves"]:
@@ -50,14 +51,37 @@ def position_text(position: Position, probe: Probe, report: PositionReport, widt
 
 
 def line_text(line: Line, probe: Probe, width: int) -> str:
-    """The board, the verdict, the moves with their numbers as PDN has them, and why the line stops."""
+    """The board, the verdict, the moves with their numbers as PDN has them, and why the line stops.
+
+    Args:
+        line: the line.
+        probe: the value of the position it begins at.
+        width: the columns there are.
+    """
     first = line.positions[0]
-    parts = [str(first), _wrapped(verdict(first, probe), width)]
+    parts = [str(first), _wrapped(verdict(first, probe, _first_outcome(line)), width)]
     if line.moves:
         parts.append(_wrapped(_movetext(line), width))
         parts.append(str(line.positions[-1]))
-    parts.append(_wrapped(line.reason, width))
+    parts.append(_wrapped(" ".join([line.reason, *_why_not_as_long(line, probe)]), width))
     return "\n\n".join(parts)
+
+
+def _first_outcome(line: Line) -> Outcome:
+    """What a line tells of the outcome of its first position."""
+    if line.moves:
+        return line.moves[0].outcome
+    return Outcome.DRAW if line.end is LineEnd.DRAW else Outcome.UNKNOWN
+
+
+def _why_not_as_long(line: Line, probe: Probe) -> Iterator[str]:
+    """A sentence, where the verdict gives another number of moves than have been played to the end."""
+    played, told = in_moves(len(line.moves)), in_moves(probe.dtw)
+    if line.end is LineEnd.GAME_OVER and told is not None and played != told:
+        yield (
+            f"It has taken {_moves(played)}, where the verdict has {told}: both sides play for the next "
+            "capture or man's move (DTC) before they play for the end of the game (DTW)."
+        )
 
 
 def _pieces(count: int) -> str:
@@ -79,8 +103,11 @@ def _dtw(probe: Probe) -> str:
 def _distance(plies: int | None, what: str) -> str:
     if plies is None:
         return "not known"
-    moves = in_moves(plies)
-    return f"{plies} {'ply' if plies == 1 else 'plies'} = {moves} {'move' if moves == 1 else 'moves'} {what}"
+    return f"{plies} {'ply' if plies == 1 else 'plies'} = {_moves(in_moves(plies))} {what}"
+
+
+def _moves(count: int | None) -> str:
+    return "1 move" if count == 1 else f"{count} moves"
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> str:

@@ -1,15 +1,23 @@
 """What a position is worth, in a sentence for people."""
 
+from collections.abc import Sequence
+
 from tablebase.board import Position
 from tablebase.outcome import LOST, Outcome, Probe
 from tablebase.report import in_moves
 
 
-def verdict(position: Position, probe: Probe) -> str:
+def verdict(position: Position, probe: Probe, from_moves: Outcome = Outcome.UNKNOWN) -> str:
     """The value of a position as a sentence, like `White wins in 13 moves.`
 
-    `probe` is the value of the position for its side to move. The moves are its DTW halved and rounded up.
+    Args:
+        position: the position.
+        probe: its value for the side to move. The moves are its DTW halved and rounded up.
+        from_moves: what its moves tell of its outcome, where it has no table itself.
     """
+    if probe.outcome is Outcome.UNKNOWN and from_moves is not Outcome.UNKNOWN:
+        known = verdict(position, Probe(from_moves))
+        return f"{known} This is known from its moves: there is no table for the position itself."
     mover, opponent = position.turn.capitalize(), position.turn.other.capitalize()
     match probe.outcome:
         case Outcome.LOSS if probe == LOST:
@@ -29,6 +37,16 @@ def verdict(position: Position, probe: Probe) -> str:
             return "A draw."
         case Outcome.UNKNOWN:
             return "Not known: there is no table for this position."
+
+
+def outcome_from_moves(outcomes: Sequence[Outcome]) -> Outcome:
+    """What a position's moves, best first, tell of its outcome.
+
+    That of the best, if it wins or if all are known; else `UNKNOWN`.
+    """
+    if outcomes and (outcomes[0] is Outcome.WIN or Outcome.UNKNOWN not in outcomes):
+        return outcomes[0]
+    return Outcome.UNKNOWN
 
 
 def _within(probe: Probe) -> str:

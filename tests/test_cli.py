@@ -79,6 +79,8 @@ def test_each_command_documents_its_exit_statuses(run: Run, command: str) -> Non
         (["probe", "W:WKa2:BKh8"], "'a2' is a light square"),
         (["line", "W:Wa1,h8:BKe5"], "white man on h8"),
         (["probe", "W:WK1:BK32"], "name the numbering"),
+        (["probe", "W:WKa1:BKh8", "--data", ""], "name of the data directory is empty"),
+        (["stats", "--data", ""], "name of the data directory is empty"),
     ],
 )
 def test_bad_use_is_status_2_and_says_what_is_wrong(run: Run, argv: list[str], says: str) -> None:
@@ -93,7 +95,7 @@ def test_a_data_directory_that_is_not_there(run: Run, tmp_path: Path) -> None:
         status, out, err = run(*command, "--data", str(tmp_path / "nowhere"))
         assert (status, out) == (2, "")
         assert err.startswith(f"shashki: {tmp_path / 'nowhere'} is no directory")
-        assert "shashki generate" in err
+        assert f"`shashki generate --data {tmp_path / 'nowhere'}`" in err
 
 
 @dataclass
@@ -200,7 +202,7 @@ def test_a_package_that_is_not_installed_is_named_with_the_extra_that_brings_it(
     assert done.returncode == 2
     assert done.stderr == (
         "shashki: `serve` needs the package flask, which is not installed; "
-        "pip install 'shashki-tablebase[serve]'\n"
+        "pip install 'shashki-tablebase[serve]', or in a checkout: pip install '.[serve]'\n"
     )
 
 
@@ -267,7 +269,9 @@ def test_numeric_squares_are_read_in_the_numbering_that_is_named(run: Run, numbe
     assert json.loads(out)["fen"] == "W:WKa1,Kd8:BKg1"
 
 
-def test_without_a_table_probe_tells_what_is_known_and_which_table_is_missing(run: Run) -> None:
+def test_without_a_table_probe_tells_what_is_known_and_which_table_is_missing(
+    run: Run, tables4: Path
+) -> None:
     # Giving the man leads to four pieces, whose tables are there.
     status, out, err = run("probe", "W:WKa1,e1,c3:BKh8,Kb8")
     assert status == 1
@@ -276,11 +280,47 @@ def test_without_a_table_probe_tells_what_is_known_and_which_table_is_missing(ru
     assert re.search(r"^a1-b2 +unknown +- +- ", out, re.MULTILINE)
     assert err.startswith("shashki: ")
     assert "KMMvKK.wdl" in err
-    assert "shashki generate --pieces 5" in err
+    assert f"the tables in {tables4} hold up to 4" in err
+    assert f"`shashki generate --pieces 5 --data {tables4}`" in err
     status, out, err = run("probe", "W:WKa1,e1,c3:BKh8,Kb8", "--json")
     report = json.loads(out)
     assert (status, report["outcome"], report["wdl"], report["dtw"]) == (1, "unknown", None, None)
     assert "KMMvKK.wdl" in err
+
+
+KNOWN_FROM_MOVES = "This is known from its moves: there is no table for the position itself."
+
+
+@pytest.mark.parametrize(
+    ("fen", "sentence"),
+    [
+        ("W:WKc5,g1,h4,g7:Bc7", "White wins. " + KNOWN_FROM_MOVES),  # by c5-b6; others are not known
+        ("B:WKf8,g5,b6,a7:Bh8", "White wins. " + KNOWN_FROM_MOVES),  # all moves lose
+        ("W:WKc3,Kf8,b6:BKa1,Kf2", "A draw. " + KNOWN_FROM_MOVES),  # all are known
+        ("B:WKb8:BKc1,b2,f2,e5", "Black wins. " + KNOWN_FROM_MOVES),
+        ("W:WKa1,e1,c3:BKh8,Kb8", "Not known: there is no table for this position."),
+    ],
+)
+def test_a_position_without_a_table_may_be_known_from_its_moves(run: Run, fen: str, sentence: str) -> None:
+    for command in ("probe", "line"):
+        _, out, _ = run(command, fen)
+        assert " ".join(out.split("\n\n")[1].split()) == sentence, command
+    status, out, err = run("probe", fen, "--json")
+    assert (status, json.loads(out)["outcome"]) == (1, "unknown")
+    assert "shashki generate --pieces 5" in err
+
+
+def test_probe_asks_for_the_position_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Position] = []
+    probe = Tablebase.probe
+
+    def counted(tablebase: Tablebase, position: Position) -> Probe:
+        asked.append(position)
+        return probe(tablebase, position)
+
+    monkeypatch.setattr(Tablebase, "probe", counted)
+    assert run("probe", "W:WKa1,Ke1,c3:BKb8")[0] == 0
+    assert asked.count(Position.from_fen("W:WKa1,Ke1,c3:BKb8")) == 1
 
 
 def test_a_damaged_table_is_named(run: Run, tables4: Path, tmp_path: Path) -> None:
@@ -304,9 +344,9 @@ def test_a_game_that_is_over(run: Run) -> None:
 def test_a_narrow_terminal_has_no_place_for_positions(tables4: Path) -> None:
     position = Position.from_fen("W:WKa1,Ke1,c3:BKb8")
     with open_tablebase(tables4) as tablebase:
-        report, probe = position_report(tablebase, position), tablebase.probe(position)
+        report = position_report(tablebase, position)
         for width in (40, 50, 51, 80):
-            text = position_text(position, probe, report, width)
+            text = position_text(position, report, width)
             assert max(map(len, text.splitlines())) <= width
             # Move 5, outcome 7, DTC 5, DTW 7, position 18, and two blanks between.
             assert ("B:WKa1,Ke1,b4:BKb8" in text) == (width >= 50)
@@ -381,6 +421,27 @@ def test_a_line_may_be_replayed(run: Run) -> None:
     assert not position.legal_moves()
     _, text, _ = run("line", fen)
     assert moves_of(text.split("\n\n")[2]) == [move["move"] for move in report["moves"]]
+
+
+@pytest.mark.parametrize(
+    ("fen", "told", "played"),
+    [("W:WKg3,Ke7,b4:Bh2", 2, 4), ("W:WKf2,Kh6,g1:BKf8", 18, 4), ("B:WKd6,a3:Bf8", 3, 5)],
+)
+def test_a_line_of_another_length_than_the_verdict_says_why(
+    run: Run, fen: str, told: int, played: int
+) -> None:
+    _, out, _ = run("line", fen)
+    text = " ".join(out.split())
+    assert f"White wins in {told} moves." in text
+    assert f"White wins. It has taken {played} moves, where the verdict has {told}: both sides" in text
+    assert "(DTC) before" in text
+    assert "It has taken" not in run("line", fen, "--limit", "2")[1]
+
+
+def test_a_line_of_the_length_of_the_verdict_needs_no_reason(run: Run) -> None:
+    _, out, _ = run("line", "W:WKc1,Kd2,Ka3:BKe1")
+    assert "White wins in 13 moves." in out
+    assert "It has taken" not in out
 
 
 def test_a_line_stops_at_its_limit(run: Run) -> None:

@@ -3,7 +3,8 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from tablebase.datadir import data_directory
+from tablebase import DataDirectoryError
+from tablebase.datadir import data_directory, generate_command
 
 
 @pytest.fixture
@@ -25,6 +26,16 @@ def checkout(folder: Path, text: str = '[project]\nname = "shashki-tablebase"\n'
 def test_the_option_comes_first(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHASHKI_DATA", "/from/environment")
     assert data_directory("mine") == data_directory(Path("mine")) == Path("mine")
+
+
+def test_an_option_of_no_name_is_refused(outside: Path) -> None:
+    with pytest.raises(DataDirectoryError, match="directory is empty; name one"):
+        data_directory("")
+
+
+def test_the_command_that_makes_tables_quotes_the_directory() -> None:
+    assert generate_command(Path("data"), 4) == "`shashki generate --pieces 4 --data data`"
+    assert generate_command(Path("my data")) == "`shashki generate --data 'my data'`"
 
 
 def test_then_the_environment(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,9 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
 
 
 def test_no_manifest(tmp_path: Path) -> None:
-    with pytest.raises(ManifestError, match=r"no .*manifest\.json: .*run `shashki generate`"):
+    with pytest.raises(
+        ManifestError, match=rf"no .*manifest\.json: .*run `shashki generate --data {tmp_path}`"
+    ):
         Manifest.load(tmp_path)
 
 

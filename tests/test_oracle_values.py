@@ -15,6 +15,7 @@ from tablebase.board import Position
 from tablebase.cli import main
 from tablebase.drawrules import RULESETS, Ruleset
 from tablebase.format import Metric, table_name
+from tablebase.line import LineEnd
 from tablebase.manifest import Manifest, Statistics
 from tablebase.material import Material, materials
 from tablebase.outcome import Outcome
@@ -128,6 +129,23 @@ def test_counts_of_5_pieces(tables5: Path) -> None:
     cursed = {str(material) for material, s in found.items() if s.cursed_win or s.blessed_loss}
     assert "KKMvKM" in cursed  # the first cursed wins under this rule, as its books have it
     assert not [name for name in cursed if Material.parse(name).pieces < 5]
+
+
+def test_lines_of_cursed_wins_stop_where_the_rule_stops_the_game(tables5: Path) -> None:
+    cursed = [row["fen"] for row in rows("positions.csv") if row["outcome"] in ("cursed-win", "blessed-loss")]
+    assert cursed
+    with open_tablebase(tables5) as tables:
+        for fen in cursed:
+            line = tables.line(Position.from_fen(fen))
+            assert (line.end, line.winner) == (LineEnd.DRAW, None)
+            assert "15-king-moves rule makes it a draw: 30 plies" in line.reason
+            assert not any(move.move.zeroing for move in line.moves[-30:])
+        # Lost in the last ply that the rule allows.
+        position = Position.from_fen("W:WKc1,h6:BKa1,Kg1,f6")
+        assert tables.probe_dtc(position) == 30
+        line = tables.line(position)
+        assert [move.move.zeroing for move in line.moves[:30]] == [False] * 29 + [True]
+        assert (line.end, line.winner) == (LineEnd.GAME_OVER, position.turn.other)
 
 
 def test_the_longest_distances_are_at_the_positions_named(tables5: Path) -> None:

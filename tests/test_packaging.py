@@ -72,7 +72,10 @@ def test_without_its_extra_a_command_says_what_it_needs(tmp_path: Path, command:
     done = run(sys.executable, "-c", code)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"shashki: `{command}` needs the package ")
-    assert done.stderr.endswith(f"which is not installed; pip install 'shashki-tablebase[{extra}]'\n")
+    assert done.stderr.endswith(
+        f"which is not installed; pip install 'shashki-tablebase[{extra}]', "
+        f"or in a checkout: pip install '.[{extra}]'\n"
+    )
 
 
 @pytest.fixture(scope="module")

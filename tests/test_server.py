@@ -8,9 +8,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPResponse
 from pathlib import Path
 from random import Random
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import urlopen
 
@@ -227,7 +229,12 @@ def test_a_parameter_that_is_missing_or_unknown(client: FlaskClient, path: str) 
     assert "parameter fen is missing" in body["detail"]
     assert f"{path}?fen=" in body["detail"]
     body = problem(client.get(path, query_string={"fen": "W:WKa1:BKh8", "numbering": "h1"}), 400)
-    assert "'h1' is no numbering" in body["detail"]
+    assert body["type"].endswith(":bad-parameter")
+    assert "parameter numbering: 'h1' is no numbering" in body["detail"]
+    assert (
+        "numbering"
+        in problem(client.get(path, query_string={"fen": "W:W:B", "numbering": ""}), 400)["detail"]
+    )
 
 
 def test_no_such_address(client: FlaskClient) -> None:
@@ -292,6 +299,14 @@ def test_the_page_stands_alone(client: FlaskClient) -> None:
     assert asked == set(QUESTIONS)
 
 
+def test_the_page_says_what_its_distances_measure(client: FlaskClient) -> None:
+    page = " ".join(
+        re.sub(r"<script>.*</script>|<[^>]*>", " ", client.get("/").text, flags=re.DOTALL).split()
+    )
+    assert "DTC: plies to the next capture, man's move or end of the game" in page
+    assert "DTW: plies to the end of the game, without draw rules" in page
+
+
 def test_the_pages_examples_have_answers(client: FlaskClient) -> None:
     examples = re.findall(r'href="\?fen=([^"]+)"', client.get("/").text)
     assert len(examples) >= 3
@@ -352,6 +367,36 @@ def test_serve_answers_until_it_is_stopped(served: tuple[subprocess.Popen[str], 
     assert process.wait(timeout=20) == 0
     assert process.stderr is not None
     assert "Traceback" not in process.stderr.read()
+
+
+def test_what_is_no_request_is_answered_with_a_problem(served: tuple[subprocess.Popen[str], str]) -> None:
+    _, address = served
+    port = int(address.rstrip("/").rpartition(":")[2])
+    for request, status, says in (
+        (b"GET /v1/position?fen=" + b"W" * 70_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414, "too long"),
+        (b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 200 + b"\r\n", 431, "more than 100 headers"),
+        (b'GET "<b>" nonsense\r\n\r\n', 400, "'nonsense'"),
+    ):
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+            connection.sendall(request)
+            answer = HTTPResponse(connection)
+            answer.begin()
+            body = json.loads(answer.read())
+        assert answer.headers.get_content_type() == "application/problem+json"
+        assert (answer.status, body["status"], body["type"]) == (status, status, "about:blank")
+        assert list(body) == ["type", "title", "status", "detail"]
+        assert says in body["detail"]
+
+
+def test_the_log_has_no_colors_in_a_file(served: tuple[subprocess.Popen[str], str]) -> None:
+    process, address = served
+    with pytest.raises(HTTPError, match="404"):
+        urlopen(f"{address}v1/nothing")
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    log = process.stderr.read()
+    assert '"GET /v1/nothing HTTP/1.1" 404' in log
+    assert "\x1b" not in log
 
 
 def test_an_address_in_use_is_refused() -> None:

@@ -1,4 +1,5 @@
 import csv
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,10 +20,12 @@ from tablebase import (
     DamagedFrameError,
     DamagedHeaderError,
     DataDirectoryError,
+    Line,
     LineEnd,
     Material,
     Metric,
     MissingTableError,
+    NotATableError,
     Outcome,
     Position,
     Probe,
@@ -272,11 +275,43 @@ def test_lines_end_as_the_tables_say(two: Tablebase, solved: dict[Position, Solv
         assert len(line.moves) % 2 == (value.wdl > 0)
 
 
-def test_cursed_wins_are_played_out_on_the_board(one_ply: Tablebase, hasty: dict[Position, Solved]) -> None:
-    cursed = [position for position, value in hasty.items() if value.wdl == 1]
-    for position in cursed[:50]:
-        line = one_ply.line(position)
-        assert (line.end, line.winner) == (LineEnd.GAME_OVER, position.turn)
+@pytest.mark.parametrize("limit", [1, 2])
+def test_cursed_wins_are_played_as_far_as_the_rule_allows(
+    limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ruleset = Ruleset(f"{limit}-plies", limit)
+    monkeypatch.setitem(tablebase.drawrules.RULESETS, ruleset.name, ruleset)
+    values = naive.solve(2, limit=limit)
+    write_solved(tmp_path, values, 2, ruleset=ruleset)
+    late = 0
+    with Tablebase(ruleset=ruleset) as opened:
+        opened.add_directory(tmp_path)
+        cursed = [position for position, value in values.items() if value.wdl in (1, -1)]
+        for position in Random(limit).sample(cursed, min(len(cursed), 200)):
+            line = opened.line(position)
+            assert (line.end, line.winner, line.counted_out) == (LineEnd.DRAW, None, True)
+            assert longest_king_run(line) == limit
+            assert not any(move.move.zeroing for move in line.moves[-limit:])
+            assert line.reason.startswith("The 15-king-moves rule makes it a draw: ")
+            late += opened.moves(line.positions[-1])[0].move.zeroing
+        assert late  # a zeroing move, one ply later than it would have to come
+        # The last ply that the rule allows is played, and may end or zero what then is won.
+        won = [position for position, value in values.items() if value.dtc == limit]
+        for position in Random(limit).sample(won, 200):
+            line = opened.line(position)
+            assert (line.end, line.counted_out) == (LineEnd.GAME_OVER, False)
+            assert line.winner == (position.turn if values[position].wdl > 0 else position.turn.other)
+            assert longest_king_run(line) <= limit
+        mated = [position for position in won if longest_king_run(opened.line(position)) == limit]
+        assert bool(mated) == (
+            limit == 1
+        )  # a king's move as the last ply may end the game: a winner's, an odd one
+
+
+def longest_king_run(line: Line) -> int:
+    """The most plies in a row by kings only and without a capture."""
+    runs = "".join("z" if move.move.zeroing else "k" for move in line.moves).split("z")
+    return max(map(len, runs))
 
 
 def test_a_line_stops_at_its_limit(two: Tablebase, solved: dict[Position, Solved]) -> None:
@@ -303,8 +338,8 @@ def test_missing_tables_are_named(two: Tablebase, directory: Path, tmp_path: Pat
     with pytest.raises(TooManyPiecesError) as caught:
         two.probe_wdl(three)
     assert str(caught.value) == (
-        "KKvK has 3 pieces, and the tables hold up to 2: there is no KKvK.wdl; "
-        "make it with `shashki generate --pieces 3`"
+        f"KKvK has 3 pieces, and the tables in {directory} hold up to 2: there is no KKvK.wdl; "
+        f"make it with `shashki generate --pieces 3 --data {directory}`"
     )
     assert isinstance(caught.value, KeyError)
     start = Position.start()
@@ -313,12 +348,26 @@ def test_missing_tables_are_named(two: Tablebase, directory: Path, tmp_path: Pat
     assert two.get_wdl(start) is two.get_dtc(start) is two.get_dtw(start) is None
     assert two.get_wdl(start, 7) == two.get_dtc(start, 7) == two.get_dtw(start, 7) == 7
     assert two.get_probe(start) == UNKNOWN
-    with open_tablebase(tmp_path) as empty, pytest.raises(MissingTableError, match=r"no table KKvK\.wdl"):
-        empty.probe_wdl(three)
+    tight = tmp_path / "two words"
+    tight.mkdir()
+    with open_tablebase(tight) as empty:
+        with pytest.raises(MissingTableError) as caught:
+            empty.probe_wdl(three)
+        assert str(caught.value) == (
+            f"there is no table KKvK.wdl in {tight}; "
+            f"make it with `shashki generate --pieces 3 --data '{tight}'`"
+        )
+        empty.add_directory(tmp_path)
+        with pytest.raises(MissingTableError, match=rf"in {tight} or {tmp_path}; make it with .* '{tight}'`"):
+            empty.probe_wdl(three)
+    with Tablebase() as bare, pytest.raises(MissingTableError, match="no directory; add one with add_dir"):
+        bare.probe_wdl(three)
     copy(directory, tmp_path, "KvK.wdl", "KvM.wdl", "MvM.wdl")
     with open_tablebase(tmp_path) as some:
         assert some.pieces == 0
-        with pytest.raises(MissingTableError, match=r"no table MvK\.wdl; make it with `shashki generate"):
+        with pytest.raises(
+            MissingTableError, match=r"no table MvK\.wdl in .*; make it with `shashki generate"
+        ):
             some.probe_wdl(Position.from_fen("W:Wa1:BKh2"))
 
 
@@ -366,6 +415,32 @@ def test_adding_directories(directory: Path, tmp_path: Path) -> None:
         for wrong in (tmp_path / "nowhere", tmp_path / "KvK.wdl"):
             with pytest.raises(DataDirectoryError, match=f"{wrong.name} is no directory"):
                 opened.add_directory(wrong)
+        nowhere = tmp_path / "nowhere"
+        with pytest.raises(
+            DataDirectoryError, match=f"make tables there with `shashki generate --data {nowhere}`"
+        ):
+            opened.add_directory(nowhere)
+
+
+def test_what_is_named_like_a_table_but_is_no_file(directory: Path, tmp_path: Path) -> None:
+    copy(directory, tmp_path, "KvK.wdl")
+    strange = tmp_path / "KvM.wdl"
+    says = rf"KvM\.wdl has the name of a table but is {{}}; remove it, .*generate --data {tmp_path}`"
+    with Tablebase() as opened:
+        strange.mkdir()
+        with pytest.raises(NotATableError, match=says.format("a directory")):
+            opened.add_directory(tmp_path)
+        strange.rmdir()
+        strange.symlink_to(tmp_path / "nowhere")
+        with pytest.raises(NotATableError, match=says.format("a link that leads nowhere")):
+            opened.add_directory(tmp_path)
+        strange.unlink()
+        os.mkfifo(strange)  # reading from it would wait for ever
+        with pytest.raises(NotATableError, match=says.format("no ordinary file")):
+            opened.add_directory(tmp_path)
+        strange.unlink()
+        strange.symlink_to(directory / "KvM.wdl")
+        assert opened.add_directory(tmp_path) == 2
 
 
 @pytest.mark.parametrize(

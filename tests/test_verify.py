@@ -250,7 +250,7 @@ def test_a_sound_set_passes(tables: Path, arena: Arena) -> None:
     assert report.compared == quiet
     assert report.metrics == tuple(Metric)
     assert report.notes == []
-    assert list(dict.fromkeys(name for name, _, _ in told)) == ["files", "captures", "values"]
+    assert list(dict.fromkeys(name for name, _, _ in told)) == ["files", "compiling", "captures", "values"]
     for name in ("captures", "values"):
         assert [step for step in told if step[0] == name][-1] == (name, 199_520, 199_520)
 
@@ -390,6 +390,8 @@ def test_another_length_is_found(copy: Path, more: int) -> None:
 def test_a_missing_file_is_found(copy: Path) -> None:
     (copy / "MvM.dtc").unlink()
     assert "MvM.dtc is in the manifest, but there is no such file" in str(the_problem(verify(copy)))
+    (copy / "MvM.dtc").mkdir()
+    assert "MvM.dtc is in the manifest, but it is a directory" in str(the_problem(verify(copy)))
 
 
 def test_a_file_under_another_name_is_found(copy: Path) -> None:
