@@ -24,14 +24,16 @@ $(INSTALLED): pyproject.toml
 	@touch $@
 
 # A run of the generator that was stopped leaves a part of the tables: the mark lets the next one finish them, while
-# tables that were made in another way are served as they are.
-serve: $(INSTALLED) ## serve the tables on 127.0.0.1:8000; makes those of up to 4 pieces first, if there are none
-	@if [ ! -e $(DATA)/manifest.json ] || [ -e $(UNFINISHED) ]; then \
-	  mkdir -p $(DATA) && touch $(UNFINISHED) && \
+# tables that were made in another way are served as they are, unless PIECES is named. The dry run is refused where
+# the run would be, before anything is left behind.
+serve: $(INSTALLED) ## serve the tables on 127.0.0.1:8000; makes those of up to 4 pieces first, if none, or what PIECES=5 lacks
+	@if [ ! -e "$(DATA)/manifest.json" ] || [ -e "$(UNFINISHED)" ] || [ "$(origin PIECES)" = "command line" ]; then \
+	  $(BIN)/shashki generate --pieces $(PIECES) --data "$(DATA)" --dry-run >/dev/null && \
+	  mkdir -p "$(DATA)" && touch "$(UNFINISHED)" && \
 	  echo "Making the tables of up to $(PIECES) pieces in $(DATA); compiling comes first, once, and takes a minute." && \
-	  $(BIN)/shashki generate --pieces $(PIECES) --data $(DATA) && rm $(UNFINISHED); \
+	  $(BIN)/shashki generate --pieces $(PIECES) --data "$(DATA)" && rm "$(UNFINISHED)"; \
 	fi
-	$(BIN)/shashki serve --data $(DATA) --host $(HOST) --port $(PORT)
+	$(BIN)/shashki serve --data "$(DATA)" --host $(HOST) --port $(PORT)
 
 lint: $(INSTALLED) ## style and types
 	$(BIN)/ruff check .

@@ -1,13 +1,17 @@
 """The generator's part of the command line: `shashki generate`, `verify`, `stats` and `check-draws`."""
 
 import argparse
+import errno
 import json
-import os
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
+from pathlib import Path
 
-from tablebase.cli import add_data_option
+from generator.cores import available_cores
+from tablebase.cli import BAD_USE, add_data_option
+from tablebase.datadir import generate_command
+from tablebase.errors import DataDirectoryError, quote
 from tablebase.format import Metric
 from tablebase.manifest import Manifest, Statistics
 from tablebase.material import Material
@@ -23,18 +27,36 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     _add_check_draws(subparsers)
 
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_LONGEST_NUMBER = 9  # digits
+
+
+def _number(text: str) -> int:
+    """A number of not too many digits; -1 for anything else."""
+    return int(text) if text.isdecimal() and len(text) <= _LONGEST_NUMBER else -1
+
+
 def _pieces(text: str) -> int:
-    pieces = int(text) if text.isdecimal() else 0
+    pieces = _number(text)
     if pieces < 2:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of pieces: 2 or more, both sides together")
+        raise argparse.ArgumentTypeError(
+            f"{quote(text)} is no number of pieces: 2 or more, both sides together"
+        )
     return pieces
 
 
 def _jobs(text: str) -> int:
-    jobs = int(text) if text.isdecimal() else 0
+    jobs = _number(text)
     if jobs < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of threads: 1 or more")
+        raise argparse.ArgumentTypeError(f"{quote(text)} is no number of threads: 1 or more")
     return jobs
+
+
+def _seed(text: str) -> int:
+    seed = int(text) if text.isdecimal() and len(text) <= 2 * _LONGEST_NUMBER else -1
+    if seed < 0:
+        raise argparse.ArgumentTypeError(f"{quote(text)} is no seed: a whole number, 0 or more")
+    return seed
 
 
 def _metrics(text: str) -> tuple[Metric, ...]:
@@ -61,10 +83,6 @@ def _add_jobs_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=_jobs, metavar="J", help="threads to use (default: one a core)")
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = subparsers.add_parser(
         "generate",
@@ -72,7 +90,7 @@ def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParse
         description="Solve every material with both sides present, up to a number of pieces, and write its "
         "tables. What is there already is kept; a run that was stopped goes on where it was.",
         epilog="exit status: 0; 1 where the plan does not fit, another run is at work there, or writing "
-        "fails; 2 for a bad option; 130 stopped by Ctrl-C",
+        "fails, or the tables there are of another kind; 2 for a bad option; 130 stopped by Ctrl-C",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -80,7 +98,7 @@ def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParse
         type=_pieces,
         default=5,
         metavar="N",
-        help="the most pieces, both sides together (default: 5)",
+        help="the most pieces, both sides together (default: 5; at most 8, or 12 with --dry-run)",
     )
     add_data_option(parser)
     _add_jobs_option(parser)
@@ -92,38 +110,46 @@ def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParse
         help="what to store, of wdl,dtc,dtw (default: all; wdl is always among them, the others need it)",
     )
     parser.add_argument("--dry-run", action="store_true", help="print what would be done and what it takes")
+    parser.add_argument(
+        "--replace", action="store_true", help="remove the tables that are there, and make all again"
+    )
     parser.set_defaults(run=_generate, extra="generate")
 
 
 def _generate(args: argparse.Namespace) -> int:
+    from generator.plan import MOST_PIECES, MOST_PIECES_TO_PLAN
     from generator.progress import Bar
-    from generator.run import generate, readable
+    from generator.run import beyond, generate, readable
 
-    jobs = args.jobs or _cores()
+    if args.pieces > (MOST_PIECES_TO_PLAN if args.dry_run else MOST_PIECES):
+        print(f"shashki: {beyond(args.pieces)}; --dry-run plans up to {MOST_PIECES_TO_PLAN}", file=sys.stderr)
+        return BAD_USE
+    jobs = args.jobs or available_cores()
+    again = "the same command without --replace" if args.replace else "the same command"
     if args.dry_run:
         return _dry_run(args, jobs)
     bar = Bar()
     try:
-        summary = generate(args.data, args.pieces, args.metrics, jobs, progress=bar)
+        summary = generate(args.data, args.pieces, args.metrics, jobs, progress=bar, replace=args.replace)
     except KeyboardInterrupt:
         bar.close()
         print(
-            "\nshashki: stopped; what is finished is kept, run the same command to go on",
+            f"\nshashki: stopped; what is finished is kept, run {again} to go on",
             file=sys.stderr,
             flush=True,
         )
         raise
     except OSError as error:
         bar.close()
+        other = error.filename is not None and str(error.filename) != str(args.data)
         print(
-            f"shashki: cannot write to {args.data}: {error.strerror or error}; what is finished is kept: "
-            "make room (or mend it), then run the same command to go on",
+            f"shashki: cannot write to {args.data}: {f'{error.filename}: ' if other else ''}"
+            f"{error.strerror or error}; what is finished is kept: "
+            f"{'make room' if error.errno in _NO_ROOM else 'mend it'}, then run {again} to go on",
             file=sys.stderr,
         )
         return 1
     bar.close()
-    if summary.note:
-        print(f"note: {summary.note}")
     sizes = ", ".join(f"{metric} {readable(size)}" for metric, size in summary.sizes.items() if size)
     if not summary.plan.todo:
         print(f"nothing to do: all materials of 2 to {args.pieces} pieces are in {args.data} ({sizes})")
@@ -140,10 +166,10 @@ def _generate(args: argparse.Namespace) -> int:
 def _dry_run(args: argparse.Namespace, jobs: int) -> int:
     from generator.errors import PlanError
     from generator.plan import available_disk, available_memory, both
-    from generator.run import check_plan, make_plan, readable, remake_note
+    from generator.run import check_plan, make_plan, readable, replacing_note
 
-    work = make_plan(args.data, args.pieces, args.metrics, jobs)
-    if note := remake_note(args.data):
+    work = make_plan(args.data, args.pieces, args.metrics, jobs, replace=args.replace)
+    if args.replace and (note := replacing_note(args.data)):
         print(f"note: {note}")
     for pair in work.todo:
         names = " and ".join(str(material) for material in both(pair))
@@ -169,7 +195,7 @@ def _add_verify(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]
         description="Check the files against the manifest, and derive every stored value, and the "
         "statistics, once more from the values of its successors.",
         epilog="exit status: 0 all is well; 1 something is wrong, and the first wrong place is named; "
-        "2 for a bad option",
+        "2 for a bad option, or a directory that is not there",
         allow_abbrev=False,
     )
     add_data_option(parser)
@@ -178,7 +204,7 @@ def _add_verify(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]
         "--sample", type=_sample, nargs="?", const=0.01, metavar="PART",
         help="derive only a part of the values, chosen at random (default part: 0.01)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, metavar="N", help="of the sample, to repeat it")
+    parser.add_argument("--seed", type=_seed, metavar="N", help="of the sample, to repeat it")
     parser.set_defaults(run=_verify, extra="generate")
 
 
@@ -186,22 +212,35 @@ def _verify(args: argparse.Namespace) -> int:
     from generator.progress import StageBar
     from generator.verify import verify
 
+    if args.seed is not None and args.sample is None:
+        print("shashki: --seed is of a sample; add --sample, or leave it away", file=sys.stderr)
+        return BAD_USE
+    _check_directory(args.data)
     bar = StageBar()
     try:
-        report = verify(args.data, args.sample, args.jobs or _cores(), bar, args.seed)
+        report = verify(args.data, args.sample, args.jobs, bar, args.seed)
     finally:
         bar.close()
     for note in report.notes:
         print(f"note: {note}")
     for problem in report.problems:
         print(f"shashki: {problem}", file=sys.stderr)
+    well = "all that was checked is well" if report.notes else "all is well"
     sample = "" if report.sample is None else f" (a sample of {report.sample:.3g}, seed {report.seed})"
     print(
         f"{args.data}: {report.slices} materials, {report.positions:,} positions, {report.files} files; "
         f"compared {report.compared:,} stored positions{sample} in {report.seconds:.1f} s: "
-        f"{'all is well' if report.ok else 'NOT in order'}"
+        f"{well if report.ok else 'NOT in order'}"
     )
     return 0 if report.ok else 1
+
+
+def _check_directory(directory: Path) -> None:
+    if not directory.is_dir():
+        raise DataDirectoryError(
+            f"{directory} is no directory; make tables there with {generate_command(directory)}, "
+            "or name another one with --data"
+        )
 
 
 def _add_stats(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -210,7 +249,8 @@ def _add_stats(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="counts and longest wins of every material",
         description="What was counted while solving: outcomes for the side to move under the 15-king-moves "
         "rule (win + cursed win is what is won on the board), and the longest distances, in plies.",
-        epilog="exit status: 0; 1 where there are no tables; 2 for a bad option",
+        epilog="exit status: 0; 1 where there are no tables; 2 for a bad option, or a directory that is not "
+        "there",
         allow_abbrev=False,
     )
     add_data_option(parser)
@@ -221,6 +261,7 @@ def _add_stats(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _stats(args: argparse.Namespace) -> int:
+    _check_directory(args.data)
     slices = Manifest.load(args.data).slices
     found = [entry.statistics for _, entry in sorted(slices.items(), key=_order) if entry.statistics]
     if args.json:

@@ -26,5 +26,9 @@ class PlanError(GenerationError):
     """What is asked for does not fit this machine."""
 
 
+class OtherTablesError(GenerationError):
+    """The directory holds a set of tables that a run cannot go on with."""
+
+
 class BusyError(GenerationError):
     """Another run writes to the same directory."""

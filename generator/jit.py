@@ -13,13 +13,14 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 import platformdirs
+from numba.core.caching import FunctionCache
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,9 +55,31 @@ if _CACHE_DIR is not None:
     cast(Any, numba.config).CACHE_DIR = str(_CACHE_DIR)
 
 
+class _KernelCache(FunctionCache):
+    """numba's cache of a kernel, without which all works the same, only slower: what cannot be read there is
+    compiled anew, and what cannot be written is not kept."""
+
+    def load_overload(self, *arguments: Any) -> Any:
+        usual: Any = super()
+        try:
+            return usual.load_overload(*arguments)
+        except Exception:  # damaged pickles raise anything
+            with suppress(OSError):
+                usual.flush()
+            return None
+
+    def save_overload(self, *arguments: Any) -> None:
+        usual: Any = super()
+        with suppress(OSError):
+            usual.save_overload(*arguments)
+
+
 def kernel(function: F) -> F:
     """Compile `function` with numba: no objects, no GIL, cached on disk."""
-    return cast(F, numba.njit(nogil=True, cache=_CACHE_DIR is not None)(function))
+    compiled: Any = numba.njit(nogil=True, cache=_CACHE_DIR is not None)(function)
+    if _CACHE_DIR is not None and hasattr(compiled, "_cache"):
+        compiled._cache = cast(Any, _KernelCache)(function)
+    return cast(F, compiled)
 
 
 def inlined(function: F) -> F:

@@ -20,17 +20,18 @@ _RESULT_BYTES = 2 * 4 + 2
 _DISK_BITS = {Metric.WDL: 0.25, Metric.DTC: 0.45, Metric.DTW: 1.2}
 _PROGRAM_BYTES = 450 << 20  # most of it while kernels are compiled
 
+MOST_PIECES = 8
+"""The most pieces that tables are made of."""
+MOST_PIECES_TO_PLAN = 12
+"""The most pieces that are worth a plan."""
+
 
 def pairs(pieces: int) -> list[Material]:
     """One of each pair of mirrored materials with 2 to `pieces` pieces, each after all that it leads to."""
     found = [m for n in range(2, pieces + 1) for m in materials(n)]
     # A capture leaves fewer pieces, a promotion fewer men.
     found.sort(key=lambda m: (m.pieces, m.men, -m.own_kings - m.own_men, -m.own_kings))
-    return [
-        m
-        for m in found
-        if (m.own_kings + m.own_men, m.own_kings) >= (m.other_kings + m.other_men, m.other_kings)
-    ]
+    return [m for m in found if canonical(m) == m]
 
 
 def canonical(material: Material) -> Material:

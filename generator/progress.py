@@ -21,6 +21,10 @@ class Bar:
         self._pairs = 0
         self._written = 0
 
+    def replacing(self, note: str) -> None:
+        """The tables that are there are about to be removed."""
+        print(f"note: {note}", flush=True)
+
     def begin(self, plan: Plan) -> None:
         """The run begins."""
         self._pairs = len(plan.todo)
@@ -72,8 +76,8 @@ class StageBar:
             self.close()
             self._stage = stage
             self._bar = tqdm(
-                total=total, desc=f"checking {stage}", unit_scale=True, dynamic_ncols=True,
-                disable=not sys.stderr.isatty(), mininterval=0.2,
+                total=total, desc=stage if stage == "compiling" else f"checking {stage}", unit_scale=True,
+                dynamic_ncols=True, disable=not sys.stderr.isatty(), mininterval=0.2,
             )  # fmt: skip
         self._bar.update(done - self._bar.n)
 

@@ -1,5 +1,6 @@
 """A whole run: solve what is missing, write it, keep the manifest true at every moment."""
 
+import json
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -14,15 +15,16 @@ from numpy.typing import NDArray
 
 from generator import afters
 from generator.encode import read_stored, statistics, stored_values
-from generator.errors import PlanError
+from generator.errors import OtherTablesError, PlanError
+from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
-from generator.plan import Plan, available_disk, available_memory, both, pairs, plan
+from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, both, pairs, plan
 from generator.sides import Results
 from generator.slices import Crew, Pair, compile_solver, empty_results
 from tablebase.atomicfile import TEMPORARY_SUFFIX
 from tablebase.drawrules import OFFICIAL, Ruleset
 from tablebase.errors import ManifestError, MaterialError, WrongVersionError
-from tablebase.format import Metric, table_name, write_table
+from tablebase.format import FORMAT_VERSION, Metric, table_name, write_table
 from tablebase.manifest import FILE_NAME as MANIFEST
 from tablebase.manifest import Manifest, SliceRecord
 from tablebase.material import Material
@@ -33,6 +35,9 @@ ALL_METRICS = tuple(Metric)
 
 class Progress(Protocol):
     """Who is told how far a run has come. Called from several threads."""
+
+    def replacing(self, note: str) -> None:
+        """The tables that are there are about to be removed."""
 
     def begin(self, plan: Plan) -> None:
         """The run begins."""
@@ -49,6 +54,9 @@ class Progress(Protocol):
 
 class Silent:
     """Tells nobody."""
+
+    def replacing(self, note: str) -> None:
+        """Nothing."""
 
     def begin(self, plan: Plan) -> None:
         """Nothing."""
@@ -72,7 +80,6 @@ class Summary:
     seconds: float
     compiling: float
     sizes: dict[Metric, int]
-    note: str | None
 
 
 def generator_version() -> str:
@@ -80,27 +87,62 @@ def generator_version() -> str:
     return version("shashki-tablebase")
 
 
-def _open_manifest(directory: Path, ruleset: Ruleset) -> tuple[Manifest, str | None]:
-    """The manifest to go on with, and a note where an old one cannot be used."""
+def _open_manifest(directory: Path, ruleset: Ruleset, replace: bool) -> Manifest:
+    """The manifest to go on with: an empty one where there is none, or where all is to be replaced.
+
+    Raises:
+        OtherTablesError: the tables there are of another kind.
+    """
     empty = Manifest(generator_version(), ruleset)
-    if not (directory / MANIFEST).exists():
-        return empty, None
+    if replace or not (directory / MANIFEST).exists():
+        return empty
     try:
         manifest = Manifest.load(directory)
     except WrongVersionError:
-        return empty, "the tables there are of another format or other rules: all are made again"
+        raise _other_tables(directory, _kind(directory)) from None
     except ManifestError as error:
-        return empty, f"all tables are made again: {error}"
+        what = str(error).rpartition(";")[0] or str(error)  # its advice is for who has no choice
+        raise _other_tables(directory, f"a set of tables with a damaged manifest ({what})") from None
     if manifest.ruleset != ruleset:
-        return empty, f"the tables there are for the rules {manifest.ruleset.name}: all are made again"
+        raise _other_tables(directory, f"tables made under other draw rules ({manifest.ruleset.name})")
     manifest.generator_version = generator_version()
-    return manifest, None
+    return manifest
+
+
+def _kind(directory: Path) -> str:
+    """What tables those are whose manifest is of another version."""
+    data = json.loads((directory / MANIFEST).read_bytes())
+    found = data["format_version"]
+    if found == FORMAT_VERSION:
+        return f"tables made under other draw rules ({data['ruleset']})"
+    age = "another" if not isinstance(found, int) else "a newer" if found > FORMAT_VERSION else "an older"
+    return f"tables of {age} format (version {found}, where this program writes {FORMAT_VERSION})"
+
+
+def _other_tables(directory: Path, kind: str) -> OtherTablesError:
+    return OtherTablesError(
+        f"{directory} holds {kind}, and a run cannot go on with those; nothing was changed: empty it, or "
+        "name another directory with --data, or add --replace to remove its tables and make all again"
+    )
+
+
+def replacing_note(directory: Path) -> str | None:
+    """What a run that replaces the tables of `directory` removes; None where there are none."""
+    there = len(_tables(directory))
+    if not there and not (directory / MANIFEST).exists():
+        return None
+    return f"the {there} tables in {directory} are removed and made again"
+
+
+def _tables(directory: Path) -> list[Path]:
+    """Every file with the name of a table."""
+    return [path for metric in Metric for path in directory.glob(f"*.{metric}") if _material(path.stem)]
 
 
 def _remove_tables(directory: Path) -> None:
-    for metric in Metric:
-        for material in (m for path in directory.glob(f"*.{metric}") if (m := _material(path.stem))):
-            (directory / table_name(material, metric)).unlink()
+    # The manifest goes last: a run that is stopped before refuses what is left of another kind.
+    for path in _tables(directory):
+        path.unlink()
     (directory / MANIFEST).unlink(missing_ok=True)
 
 
@@ -131,18 +173,21 @@ def _is_whole(directory: Path, manifest: Manifest, material: Material, metrics: 
 
 
 def make_plan(
-    directory: Path, pieces: int, metrics: Sequence[Metric], jobs: int, ruleset: Ruleset = OFFICIAL
+    directory: Path,
+    pieces: int,
+    metrics: Sequence[Metric],
+    jobs: int,
+    ruleset: Ruleset = OFFICIAL,
+    replace: bool = False,
 ) -> Plan:
     """What a run in `directory` would do now. Nothing is written.
 
     Distances are read together with the outcomes, so WDL is always among the metrics.
+
+    Raises:
+        OtherTablesError: its tables are of another kind, and not to be replaced.
     """
-    return _make_plan(directory, _open_manifest(directory, ruleset)[0], pieces, metrics, jobs)
-
-
-def remake_note(directory: Path, ruleset: Ruleset = OFFICIAL) -> str | None:
-    """Why a run in `directory` would make all its tables again; None where it would go on with them."""
-    return _open_manifest(directory, ruleset)[1]
+    return _make_plan(directory, _open_manifest(directory, ruleset, replace), pieces, metrics, jobs)
 
 
 def _make_plan(
@@ -164,24 +209,33 @@ def check_plan(directory: Path, work: Plan, memory: int | None = None) -> None:
         memory: bytes it may take; what the machine has available if None.
 
     Raises:
-        PlanError: more memory or disk than there is; the message says what would fit.
+        PlanError: more memory or disk than there is; the message says what would fit. Or more pieces than
+            this version makes tables of.
     """
     memory = available_memory() if memory is None else memory
     disk = available_disk(directory)
     if work.memory <= memory and work.disk <= disk:
+        if work.pieces > MOST_PIECES:
+            raise PlanError(beyond(work.pieces))
         return
-    fitting = [
-        smaller.pieces
-        for n in range(work.pieces - 1, 1, -1)
-        if (smaller := plan(n, work.metrics, work.jobs, set())).memory <= memory and smaller.disk <= disk
-    ]
+    fitting = 0
+    for pieces in range(2, min(work.pieces, MOST_PIECES + 1)):
+        smaller = plan(pieces, work.metrics, work.jobs, set())
+        if smaller.memory > memory or smaller.disk > disk:
+            break
+        fitting = pieces
     lacks = [
         f"{readable(need)} of {what} (available: {readable(there)})"
         for what, need, there in (("memory", work.memory, memory), ("disk", work.disk, disk))
         if need > there
     ]
-    would = f"`--pieces {fitting[0]}` would fit" if fitting else "not even 2 pieces would fit"
+    would = f"`--pieces {fitting}` would fit" if fitting else "not even 2 pieces would fit"
     raise PlanError(f"{work.pieces} pieces need about {' and '.join(lacks)}; {would}")
+
+
+def beyond(pieces: int) -> str:
+    """What to say to more pieces than tables are made of."""
+    return f"tables of more than {MOST_PIECES} pieces are beyond this version, and {pieces} were asked for"
 
 
 def readable(size: float) -> str:
@@ -201,13 +255,17 @@ def generate(
     ruleset: Ruleset = OFFICIAL,
     progress: Progress | None = None,
     memory: int | None = None,
+    replace: bool = False,
 ) -> Summary:
     """Solve every material of 2 to `pieces` pieces that `directory` does not hold yet, and write its tables.
 
     Stopped at any moment (by an exception, a signal, a full disk) it leaves the directory whole, without the
-    materials in hand; run again, it goes on from there.
+    materials in hand; run again, it goes on from there. With `replace` whatever tables are there are removed
+    first, and all are made again.
 
     Raises:
+        OtherTablesError: the tables there are of another format or other rules, or their manifest is damaged;
+            nothing was changed.
         PlanError: it does not fit the machine.
         BusyError: another run writes to the directory.
         DistanceOverflowError: a distance does not fit the solver.
@@ -216,13 +274,18 @@ def generate(
     """
     progress = progress or Silent()
     started = time.perf_counter()
+    # What is refused leaves nothing behind. (Where a run was before, its strays may take up the room.)
+    work = make_plan(directory, pieces, metrics, jobs, ruleset, replace)
+    if not (directory / LOCK).exists():
+        check_plan(directory, work, memory)
     directory.mkdir(parents=True, exist_ok=True)
     with locked(directory):
+        manifest = _open_manifest(directory, ruleset, replace)
         _remove_strays(directory)
-        manifest, note = _open_manifest(directory, ruleset)
         work = _make_plan(directory, manifest, pieces, metrics, jobs)
         check_plan(directory, work, memory)
-        if note is not None:
+        if replace and (note := replacing_note(directory)):
+            progress.replacing(note)
             _remove_tables(directory)
         progress.begin(work)
         compiling = _compile() if work.todo else 0.0
@@ -232,7 +295,7 @@ def generate(
         metric: sum(entry.files[metric].size for entry in manifest.slices.values() if metric in entry.files)
         for metric in Metric
     }
-    return Summary(work, time.perf_counter() - started - compiling, compiling, sizes, note)
+    return Summary(work, time.perf_counter() - started - compiling, compiling, sizes)
 
 
 def _compile() -> float:

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.derivation import DTC, DTW, NO_LIMIT, WDL, Arena, differences, fill_captures
+from generator.jit import interruptible
 from generator.movegen import has_capture, new_buffer, successors
 from generator.problem import Problem
 from generator.scalarindex import layout_of, sets_at, slot_of
 from generator.twocounts import TwoCounts, balance_plies, count_together, has_two_counts, king_plies
 from tablebase.board import Position
+from tablebase.datadir import generate_command
 from tablebase.drawrules import Ruleset
 from tablebase.errors import TablebaseError
 from tablebase.format import Metric, dtw_plies, table_name
@@ -139,6 +141,12 @@ class Values:
     def two_counts(self) -> bool:
         """Whether there is a slice in which a man's step gives back one count and not the other."""
         return any(has_two_counts(material, self._ruleset) for material in self._slices)
+
+    def compile(self) -> None:
+        """Have the kernels compiled (or loaded) in the calling thread, where Ctrl-C can stop that."""
+        with interruptible():
+            self._fill_chunk((0, 0, 0))
+            self._differences(0, np.empty(0, np.int64))
 
     def sample_size(self, part: float) -> int:
         """How many positions `compare_sample` looks at."""
@@ -408,7 +416,7 @@ class Values:
             if said != counted:
                 return Problem(
                     f"the statistics of {material} are wrong: {name} is {said} in the manifest, "
-                    f"but {counted} counted again; run `shashki generate` again",
+                    f"but {counted} counted again; {self._made_again(material)}",
                     material,
                 )
         for name, fen, distances, longest, having in examples:
@@ -421,11 +429,16 @@ class Values:
             if not fits:
                 return Problem(
                     f"the statistics of {material} are wrong: {name} is {fen}, which is no position of the "
-                    f"slice with {longest} plies; run `shashki generate` again",
+                    f"slice with {longest} plies; {self._made_again(material)}",
                     material,
                     fen=fen,
                 )
         return None
+
+    def _made_again(self, material: Material) -> str:
+        """What to do for a slice to be solved and counted again: a run keeps what is whole."""
+        names = ", ".join(table_name(material, metric) for metric in self._metrics)
+        return f"delete {names}, and run {generate_command(self._directory, material.pieces)}"
 
     def _index(self, material: Material, fen: str) -> int | None:
         """The index of a position in a slice; None if it is not in it."""

@@ -7,7 +7,6 @@ circle of values that only hold each other up. Where the ruleset counts the bala
 both counts make of a position together is worked out anew for every one (`generator.twocounts`).
 """
 
-import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from generator.cores import available_cores
 from generator.filecheck import file_problem, listed_files, manifest_problems, unlisted_files
 from generator.problem import Problem
 from generator.valuecheck import Done, Values
@@ -25,8 +25,8 @@ from tablebase.manifest import Manifest
 __all__ = ["Problem", "Progress", "Report", "verify"]
 
 Progress = Callable[[str, int, int], None]
-"""Called now and then with what is under way, how much of it is done, and how much there is: `files`, then
-`captures` and `values`, both in positions."""
+"""Called now and then with what is under way, how much of it is done, and how much there is: `files`,
+`compiling`, then `captures` and `values`, both in positions."""
 
 
 @dataclass
@@ -96,7 +96,7 @@ def verify(
     """
     if sample is not None and not 0 < sample <= 1:
         raise ValueError(f"a sample of {sample}; a sample is a part of all positions, more than 0, 1 at most")
-    jobs = _cores() if jobs is None else jobs
+    jobs = available_cores() if jobs is None else jobs
     if jobs < 1:
         raise ValueError(f"{jobs} jobs; it takes one or more")
     began = time.monotonic()
@@ -145,6 +145,17 @@ def _choose_metrics(report: Report, manifest: Manifest) -> None:
                 f"{having} of {report.slices} slices have a .{metric} table: their values were not compared, "
                 "which takes all; run `shashki generate` again to complete them"
             )
+    if Metric.DTW not in report.metrics:
+        if Metric.DTC not in report.metrics:
+            report.notes.append(
+                "without .dtc and .dtw tables outcomes were only checked for agreement with each other: "
+                "a circle of wins that hold each other up would pass"
+            )
+        elif manifest.ruleset.king_moves_plies is not None:
+            report.notes.append(
+                "without .dtw tables cursed wins were only checked for agreement with each other: "
+                "a circle of them that hold each other up would pass"
+            )
     if Metric.DTC not in report.metrics and manifest.ruleset.king_moves_plies is not None:
         report.notes.append(
             "without .dtc tables nothing tells whether king moves stay within the limit of the rules: "
@@ -156,6 +167,11 @@ def _check_values(
     report: Report, manifest: Manifest, pool: ThreadPoolExecutor, jobs: int, progress: Progress | None
 ) -> None:
     values = Values(report.directory, manifest.slices, report.metrics, manifest.ruleset, pool, jobs)
+    if progress is not None:
+        progress("compiling", 0, 1)
+    values.compile()
+    if progress is not None:
+        progress("compiling", 1, 1)
     if report.sample is not None and report.seed is not None:
         if values.two_counts:
             report.notes.append(
@@ -189,13 +205,6 @@ def _counter(progress: Progress | None, what: str, total: int) -> Done:
             progress(what, done, total)
 
     return count
-
-
-def _cores() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not every system says which cores a process may use
-        return os.cpu_count() or 1
 
 
 @contextmanager

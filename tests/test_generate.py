@@ -182,6 +182,7 @@ def test_a_bar_in_a_terminal(tables4: Path, tmp_path: Path) -> None:
         (["--pieces", "1"], "'1' is no number of pieces: 2 or more"),
         (["--pieces", "many"], "'many' is no number of pieces"),
         (["--pieces", "-3"], "'-3' is no number of pieces"),
+        (["--pieces", "9" * 5000], "is no number of pieces"),
         (["--jobs", "0"], "'0' is no number of threads: 1 or more"),
         (["--metrics", "wdl,dtz"], "dtz is no metric: name one or more of wdl,dtc,dtw"),
         (["--metrics", ","], "nothing is no metric"),
@@ -249,7 +250,7 @@ def test_what_does_not_fit_the_memory_is_refused(
             err,
         ), err
         assert "disk" not in err
-        assert not list(tmp_path.glob("*v*"))
+        assert not list(tmp_path.iterdir())
     assert main([*command, "--pieces", "4", "--dry-run"]) == 0
     # What would fit does, and what just does not is refused: the limit is where the message says.
     with pytest.raises(PlanError):
@@ -272,8 +273,25 @@ def test_what_does_not_fit_the_disk_is_refused(
 
 
 def test_far_too_many_pieces_are_refused_at_once(tmp_path: Path, capsys: Capture) -> None:
-    assert main(["generate", "--data", str(tmp_path), "--pieces", "12"]) == 1
-    assert re.search(r"12 pieces need about .* would fit", capsys.readouterr().err)
+    command = ["generate", "--data", str(tmp_path / "data"), "--pieces"]
+    for pieces in ("9", "999999999"):
+        assert main([*command, pieces]) == 2
+        err = capsys.readouterr().err
+        assert f"more than 8 pieces are beyond this version, and {pieces} were asked for" in err
+        assert "--dry-run plans up to 12" in err
+    assert main([*command, "12", "--dry-run"]) == 1
+    answer = capsys.readouterr()
+    assert "of 2 to 12 pieces" in answer.out
+    assert re.search(r"12 pieces need about .* would fit", answer.err)
+    assert main([*command, "13", "--dry-run"]) == 2
+    assert not (tmp_path / "data").exists()
+
+
+def test_room_does_not_make_more_pieces_possible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "available_disk", lambda directory: 1 << 80)
+    with pytest.raises(PlanError, match="more than 8 pieces are beyond this version"):
+        generate(tmp_path / "data", 9, memory=1 << 80)
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_plan_takes_what_it_depends_on(tmp_path: Path) -> None:

@@ -3,19 +3,22 @@
 import ctypes
 import json
 import os
+import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 from generating import check_whole, contents, files, finish, same, start, wait_until
 
-from generator.errors import BusyError
+from generator.errors import BusyError, OtherTablesError
 from generator.jit import interruptible
 from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
@@ -250,7 +253,9 @@ def test_a_lock_is_let_go_of_after_an_error(tmp_path: Path) -> None:
 def check_full(directory: Path, status: int, out: str, err: str) -> None:
     assert (status, out) == (1, "")
     assert f"cannot write to {directory}: " in err
-    assert "what is finished is kept: make room (or mend it), then run the same command to go on" in err
+    no_room = "No space left" in err or "File too large" in err
+    advice = "make room" if no_room else "mend it"
+    assert f"what is finished is kept: {advice}, then run the same command to go on" in err
     assert "Traceback" not in err
     assert files(directory, ["*.tmp"]) == 0
     assert check_whole(directory) > 0
@@ -324,6 +329,11 @@ def test_a_directory_that_cannot_be_made(tmp_path: Path, capsys: Capture) -> Non
         answer = capsys.readouterr()
         assert answer.out == ""
         assert f"cannot write to {directory}: " in answer.err
+        assert "mend it" in answer.err
+        assert (
+            str(tmp_path / "file") + ("/data: Not a directory" if directory.name == "data" else "")
+            in answer.err
+        )
     assert (tmp_path / "file").read_text() == "in the way"
 
 
@@ -345,6 +355,10 @@ class Watching(Silent):
 
     def __init__(self) -> None:
         self.solved_pairs: list[str] = []
+        self.notes: list[str] = []
+
+    def replacing(self, note: str) -> None:
+        self.notes.append(note)
 
     def material(self, pair: Material, restoring: bool) -> None:
         if not restoring:
@@ -367,8 +381,8 @@ def test_a_file_that_is_not_as_it_was_is_made_again(
         path.write_bytes({"short": content[:-1], "empty": b"", "long": content + b"\0"}[damage])
     times = {path.name: path.stat().st_mtime_ns for path in copy.iterdir()}
     watching = Watching()
-    summary = generate(copy, 3, progress=watching)
-    assert summary.note is None
+    generate(copy, 3, progress=watching)
+    assert watching.notes == []
     assert watching.solved_pairs == [{"KKvM.dtw": "KKvM", "MvKM.wdl": "KMvM", "KvK.dtc": "KvK"}[name]]
     assert same(copy, tables3)
     pair = {watching.solved_pairs[0], str(Material.parse(watching.solved_pairs[0]).mirror)}
@@ -394,56 +408,113 @@ def spoil(manifest: Path, **changes: object) -> None:
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | changes))
 
 
-@pytest.mark.parametrize(
+OTHER_KINDS = pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"format_version": 0}, "another format or other rules: all are made again"),
-        ({"ruleset": {"name": "unheard-of", "king_moves_plies": 10}}, "other rules: all are made again"),
-        ({"ruleset": {"name": "king-moves-only", "king_moves_plies": 32}}, "other rules: all are made again"),
-        ({"materials": 5}, "manifest.json is damaged"),
+        ({"format_version": 0}, "tables of an older format (version 0, where this program writes "),
+        ({"format_version": 99}, "tables of a newer format (version 99, where this program writes "),
+        ({"format_version": "x"}, "tables of another format (version x, where this program writes "),
+        ({"ruleset": {"name": "unheard-of", "king_moves_plies": 10}}, "tables made under other draw rules ("),
+        (
+            {"ruleset": {"name": "king-moves-only", "king_moves_plies": 32}},
+            "tables made under other draw rules (",
+        ),
+        ({"materials": 5}, "a set of tables with a damaged manifest ("),
     ],
 )
-def test_tables_of_another_kind_are_made_again(
+
+
+@OTHER_KINDS
+def test_tables_of_another_kind_are_refused_untouched(
+    changes: dict[str, object], says: str, copy: Path, capsys: Capture
+) -> None:
+    spoil(copy / "manifest.json", **changes)
+    (copy / "KvK.wdl.1.tmp").write_bytes(b"what a killed run of the other program was writing")
+    (copy / LOCK).unlink()
+    before = contents(copy)
+    for options in ([], ["--dry-run"]):
+        assert main(["generate", "--data", str(copy), "--pieces", "3", *options]) == 1
+        answer = capsys.readouterr()
+        assert answer.out == ""
+        assert answer.err.startswith(f"shashki: {copy} holds {says}")
+        assert "empty it, or name another directory with --data, or add --replace" in answer.err
+        assert contents(copy) == before
+        assert not (copy / LOCK).exists()
+
+
+@OTHER_KINDS
+def test_replace_makes_tables_of_another_kind_again(
     changes: dict[str, object], says: str, copy: Path, tables3: Path, capsys: Capture
 ) -> None:
     spoil(copy / "manifest.json", **changes)
     (copy / "KKKvK.wdl").write_bytes(b"of the old kind, and of no use any more")
     (copy / "notes.wdl").write_bytes(b"no table")
     before = contents(copy)
-    assert main(["generate", "--data", str(copy), "--pieces", "3", "--dry-run"]) == 0
+    command = ["generate", "--data", str(copy), "--pieces", "3", "--replace"]
+    note = f"note: the 49 tables in {copy} are removed and made again\n"
+    assert main([*command, "--dry-run"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("note: ")
-    assert says in out
+    assert out.startswith(note)
     assert "materials  16 to solve" in out
     assert contents(copy) == before
-    assert main(["generate", "--data", str(copy), "--pieces", "3"]) == 0
+    assert main(command) == 0
     out = capsys.readouterr().out
-    assert out.startswith("note: ")
-    assert says in out
+    assert out.startswith(note)
     assert "solved 16 materials" in out
     assert (copy / "notes.wdl").read_bytes() == b"no table"
     (copy / "notes.wdl").unlink()
     assert same(copy, tables3)
 
 
-def test_tables_of_other_rules_that_are_known_are_made_again(
+def test_replace_makes_a_whole_set_again(copy: Path, tables3: Path) -> None:
+    watching = Watching()
+    generate(copy, 3, progress=watching, replace=True)
+    assert watching.notes == [f"the 48 tables in {copy} are removed and made again"]
+    assert len(watching.solved_pairs) == 9
+    assert same(copy, tables3)
+
+
+def test_replace_has_nothing_to_say_of_an_empty_directory(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["generate", "--data", str(tmp_path), "--pieces", "2", "--replace"]) == 0
+    assert capsys.readouterr().out.startswith("solved 4 materials")
+
+
+def test_the_note_comes_before_anything_is_removed(copy: Path) -> None:
+    before = contents(copy)
+
+    class Stopped(Silent):
+        def replacing(self, note: str) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        generate(copy, 3, progress=Stopped(), replace=True)
+    assert contents(copy) == before
+
+
+def test_tables_of_other_rules_that_are_known_are_refused(
     tables3: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rules = Ruleset("test-4", 4)
     monkeypatch.setitem(RULESETS, rules.name, rules)
     generate(tmp_path, 3, ruleset=rules)
-    watching = Watching()
-    summary = generate(tmp_path, 3, progress=watching)
-    assert summary.note == "the tables there are for the rules test-4: all are made again"
-    assert len(watching.solved_pairs) == 9
+    before = contents(tmp_path)
+    with pytest.raises(OtherTablesError, match=r"made under other draw rules \(test-4\)"):
+        generate(tmp_path, 3)
+    assert contents(tmp_path) == before
+    generate(tmp_path, 3, replace=True)
     assert same(tmp_path, tables3)
 
 
-def test_a_plan_that_does_not_fit_leaves_old_tables_alone(copy: Path, capsys: Capture) -> None:
+def test_a_plan_that_does_not_fit_leaves_old_tables_alone(
+    copy: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
     spoil(copy / "manifest.json", format_version=0)
     before = contents(copy)
-    assert main(["generate", "--data", str(copy), "--pieces", "10"]) == 1
-    assert "10 pieces need about" in capsys.readouterr().err
+    monkeypatch.setattr("generator.run.available_memory", lambda: 1 << 20)
+    assert main(["generate", "--data", str(copy), "--pieces", "3", "--replace"]) == 1
+    answer = capsys.readouterr()
+    assert "3 pieces need about" in answer.err
+    assert answer.out == ""
     assert contents(copy) == before
 
 
@@ -462,6 +533,50 @@ def verify_fails(directory: Path, capsys: Capture) -> str:
 def position_at(material: Material, index: int) -> Position:
     own_men, own_kings, other_men, other_kings = sets_at(material, index)
     return Position(own_men, own_kings, other_men, other_kings)
+
+
+def test_what_is_said_of_statistics_mends_them(copy: Path, tables3: Path, capsys: Capture) -> None:
+    material = Material.parse("KKvM")
+    manifest = Manifest.load(copy)
+    record = manifest.slices[material]
+    assert record.statistics is not None
+    manifest.slices[material] = replace(record, statistics=replace(record.statistics, win=7))
+    manifest.save(copy)
+    message = verify_fails(copy, capsys)
+    assert "the statistics of KKvM are wrong: win is 7 in the manifest" in message
+    advice = re.search(r"; delete (.*), and run `(.*)`$", message.strip())
+    assert advice is not None
+    for name in advice[1].split(", "):
+        (copy / name).unlink()
+    program, *command = shlex.split(advice[2])
+    assert program == "shashki"
+    assert main(command) == 0
+    assert same(copy, tables3)
+
+
+@pytest.mark.parametrize("command", ["verify", "stats"])
+def test_a_directory_that_is_not_there_is_bad_use(command: str, tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "file").write_text("no directory")
+    for name in ("nowhere", "file"):
+        assert main([command, "--data", str(tmp_path / name)]) == 2
+        assert f"{tmp_path / name} is no directory" in capsys.readouterr().err
+
+
+def test_a_seed_is_a_number_and_of_a_sample(copy: Path, capsys: Capture) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["verify", "--data", str(copy), "--sample", "--seed", "-1"])
+    assert left.value.code == 2
+    assert "'-1' is no seed" in capsys.readouterr().err
+    assert main(["verify", "--data", str(copy), "--seed", "1"]) == 2
+    assert "--seed is of a sample" in capsys.readouterr().err
+
+
+def test_verify_does_not_praise_what_it_did_not_check(tmp_path: Path, capsys: Capture) -> None:
+    generate(tmp_path, 2, [Metric.WDL])
+    assert main(["verify", "--data", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "note: without .dtc and .dtw tables outcomes were only checked for agreement" in out
+    assert out.endswith(": all that was checked is well\n")
 
 
 def test_verify_passes(copy: Path, capsys: Capture) -> None:

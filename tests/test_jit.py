@@ -37,6 +37,22 @@ def test_where_no_folder_is_writable_kernels_are_compiled_anew(tmp_path: Path) -
         assert run(REPORT_CACHE, ROOT, tmp_path / "file") == "0 1"
 
 
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("part", [0, 0.5])
+def test_what_is_damaged_is_compiled_anew(tmp_path: Path, kind: str, part: float) -> None:
+    assert run(REPORT_CACHE, ROOT, tmp_path) == "0 1"
+    for path in tmp_path.rglob(f"*has_capture*.{kind}"):
+        os.truncate(path, int(part * path.stat().st_size))
+    assert run(REPORT_CACHE, ROOT, tmp_path) == "0 1"
+    assert run(REPORT_CACHE, ROOT, tmp_path) == "1 0"
+
+
+def test_a_full_disk_keeps_nothing_and_stops_nothing(tmp_path: Path) -> None:
+    full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
+    for _ in range(2):
+        assert run(full + REPORT_CACHE, ROOT, tmp_path) == "0 1"
+
+
 @pytest.mark.parametrize("changed", ["bits.py", "movegen.py", "jit.py", "new.py"])
 def test_a_changed_source_has_another_folder(tmp_path: Path, changed: str) -> None:
     for package in ("generator", "tablebase"):
