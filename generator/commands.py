@@ -320,7 +320,7 @@ def _check_draws(args: argparse.Namespace) -> int:
 
     bar = StageBar()
     try:
-        check = check_draws(args.data, cores(), bar)
+        check = check_draws(args.data, available_cores(), bar)
     finally:
         bar.close()
     if args.json:
