@@ -11,6 +11,7 @@ from pathlib import Path
 from generator.cores import available_cores
 from tablebase.cli import BAD_USE, add_data_option
 from tablebase.datadir import generate_command
+from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS
 from tablebase.errors import DataDirectoryError, quote
 from tablebase.format import Metric
 from tablebase.manifest import Manifest, Statistics
@@ -113,6 +114,13 @@ def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParse
     parser.add_argument(
         "--replace", action="store_true", help="remove the tables that are there, and make all again"
     )
+    parser.add_argument(
+        "--ruleset",
+        choices=(KING_MOVES_ONLY.name, OFFICIAL.name),
+        default=KING_MOVES_ONLY.name,
+        help="the draw rules that outcomes hold under, from fresh counts: the 15-king-moves rule alone (the "
+        "default), or that and the rule on the balance of forces together, as the official rules have them",
+    )
     parser.set_defaults(run=_generate, extra="generate")
 
 
@@ -130,7 +138,9 @@ def _generate(args: argparse.Namespace) -> int:
         return _dry_run(args, jobs)
     bar = Bar()
     try:
-        summary = generate(args.data, args.pieces, args.metrics, jobs, progress=bar, replace=args.replace)
+        summary = generate(
+            args.data, args.pieces, args.metrics, jobs, RULESETS[args.ruleset], bar, replace=args.replace
+        )
     except KeyboardInterrupt:
         bar.close()
         print(
@@ -168,7 +178,7 @@ def _dry_run(args: argparse.Namespace, jobs: int) -> int:
     from generator.plan import available_disk, available_memory, both
     from generator.run import check_plan, make_plan, readable, replacing_note
 
-    work = make_plan(args.data, args.pieces, args.metrics, jobs, replace=args.replace)
+    work = make_plan(args.data, args.pieces, args.metrics, jobs, RULESETS[args.ruleset], args.replace)
     if args.replace and (note := replacing_note(args.data)):
         print(f"note: {note}")
     for pair in work.todo:

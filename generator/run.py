@@ -22,7 +22,7 @@ from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, 
 from generator.sides import Results
 from generator.slices import Crew, Pair, compile_solver, empty_results
 from tablebase.atomicfile import TEMPORARY_SUFFIX
-from tablebase.drawrules import OFFICIAL, Ruleset
+from tablebase.drawrules import KING_MOVES_ONLY, Ruleset
 from tablebase.errors import ManifestError, MaterialError, WrongVersionError
 from tablebase.format import FORMAT_VERSION, Metric, table_name, write_table
 from tablebase.manifest import FILE_NAME as MANIFEST
@@ -177,7 +177,7 @@ def make_plan(
     pieces: int,
     metrics: Sequence[Metric],
     jobs: int,
-    ruleset: Ruleset = OFFICIAL,
+    ruleset: Ruleset = KING_MOVES_ONLY,
     replace: bool = False,
 ) -> Plan:
     """What a run in `directory` would do now. Nothing is written.
@@ -252,7 +252,7 @@ def generate(
     pieces: int,
     metrics: Sequence[Metric] = ALL_METRICS,
     jobs: int = 1,
-    ruleset: Ruleset = OFFICIAL,
+    ruleset: Ruleset = KING_MOVES_ONLY,
     progress: Progress | None = None,
     memory: int | None = None,
     replace: bool = False,

@@ -9,7 +9,7 @@ from typing import Any
 
 from tablebase.atomicfile import FileRecord, write_atomically
 from tablebase.datadir import generate_command
-from tablebase.drawrules import OFFICIAL, RULESETS, Ruleset
+from tablebase.drawrules import KING_MOVES_ONLY, RULESETS, Ruleset
 from tablebase.errors import ManifestError, WrongVersionError
 from tablebase.format import FORMAT_VERSION, Metric
 from tablebase.material import Material
@@ -65,7 +65,7 @@ class Manifest:
     """
 
     generator_version: str
-    ruleset: Ruleset = OFFICIAL
+    ruleset: Ruleset = KING_MOVES_ONLY
     slices: dict[Material, SliceRecord] = field(default_factory=dict)
 
     @classmethod

@@ -11,7 +11,7 @@ from types import TracebackType
 from tablebase.board import Position
 from tablebase.cache import DEFAULT_BYTES, FrameCache
 from tablebase.datadir import generate_command
-from tablebase.drawrules import OFFICIAL, Ruleset
+from tablebase.drawrules import KING_MOVES_ONLY, Ruleset
 from tablebase.errors import (
     ClosedError,
     DamagedHeaderError,
@@ -61,12 +61,12 @@ class Tablebase:
     say so. Files are opened when they are first needed.
 
     Args:
-        ruleset: the rules that the tables assume.
+        ruleset: the rules that the tables must assume; None for those of the first table that is added.
         cache_bytes: how much memory decoded frames may take.
     """
 
-    def __init__(self, *, ruleset: Ruleset = OFFICIAL, cache_bytes: int = DEFAULT_BYTES) -> None:
-        self.ruleset = ruleset
+    def __init__(self, *, ruleset: Ruleset | None = None, cache_bytes: int = DEFAULT_BYTES) -> None:
+        self._ruleset = ruleset
         self._cache = FrameCache(cache_bytes)
         self._directories: list[Path] = []
         self._paths: dict[_Key, Path] = {}
@@ -74,6 +74,11 @@ class Tablebase:
         self._lock = Lock()
         self._closed = False
         self._pieces = 0
+
+    @property
+    def ruleset(self) -> Ruleset:
+        """The rules that the tables assume."""
+        return self._ruleset or KING_MOVES_ONLY
 
     # The set
 
@@ -92,6 +97,7 @@ class Tablebase:
         if not directory.is_dir():
             raise DataDirectoryError(_no_directory(directory))
         found = {}
+        rules = self._ruleset
         for file in sorted(directory.iterdir()):
             key = _table_of(file)
             if key is not None and key not in self._paths:
@@ -99,19 +105,23 @@ class Tablebase:
                 with file.open("rb") as opened:
                     head = opened.read(HEADER_SIZE)
                 if len(head) == HEADER_SIZE:
-                    self._check_rules(check_version(head, file), file)
+                    rules = self._one_ruleset(rules, check_version(head, file), file)
                 found[key] = file
+        self._ruleset = rules
         self._directories.append(directory)
         self._paths |= found
         self._pieces = self._complete_to()
         return len(found)
 
-    def _check_rules(self, found: Ruleset | None, file: Path) -> None:
-        if found is not None and found != self.ruleset:
+    @staticmethod
+    def _one_ruleset(known: Ruleset | None, found: Ruleset | None, file: Path) -> Ruleset | None:
+        """The rules of a set, when one more table of it has been looked at."""
+        if known is not None and found is not None and found != known:
             raise WrongVersionError(
-                f"{file} was made under other draw rules, {found.name}, than are asked for, "
-                f"{self.ruleset.name}: generate the tables again, or open them with that ruleset"
+                f"{file} was made under other draw rules, {found.name}, than the rest, {known.name}: "
+                "generate the tables again"
             )
+        return known or found
 
     def _complete_to(self) -> int:
         pieces = 1

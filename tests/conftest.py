@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tablebase.drawrules import RULESETS
+
 # A shared machine stalls now and then; how long one example takes says nothing about the code.
 settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
@@ -32,4 +34,14 @@ def tables5(tables4: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("tables5") / "data"
     shutil.copytree(tables4, directory)
     generate(directory, 5, jobs=cores())
+    return directory
+
+
+@pytest.fixture(scope="session")
+def official5(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables of 2-5 pieces under the official rules, for the tests that are marked whole; not to be changed."""
+    from generator.run import generate
+
+    directory = tmp_path_factory.mktemp("official5")
+    generate(directory, 5, jobs=cores(), ruleset=RULESETS["official"])
     return directory

@@ -81,8 +81,12 @@ def test_a_smaller_limit_of_the_balance_count_draws_what_needs_more(solved: dict
             assert len(found)
 
 
-def test_two_positions_of_five_pieces_are_drawn_by_both_counts_together(tables5: Path) -> None:
+@pytest.mark.whole
+def test_two_positions_of_five_pieces_are_drawn_by_both_counts(official5: Path, tables5: Path) -> None:
     with open_tablebase(tables5) as tables:
+        assert {str(tables.probe(Position.from_fen(fen)).outcome) for fen in UNDER_BOTH} == {"win"}
+    with open_tablebase(official5) as tables:
+        assert tables.ruleset == OFFICIAL
         for fen in UNDER_BOTH:
             position = Position.from_fen(fen)
             assert tables.probe(position).outcome is Outcome.CURSED_WIN

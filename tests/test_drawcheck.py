@@ -256,7 +256,7 @@ def test_tables_that_contradict_each_other_are_an_error(values: Values) -> None:
 
 def test_nothing_is_changed_up_to_four_pieces(check: DrawCheck) -> None:
     (outcomes,) = check.outcomes
-    assert (outcomes.ruleset, outcomes.rules) == ("official", ["king-moves", "balance"])
+    assert (outcomes.ruleset, outcomes.rules) == ("king-moves-only", ["king-moves"])
     every = [str(material) for pieces in (2, 3, 4) for material in materials(pieces)]
     assert [each.material for each in outcomes.materials] == every
     for each in outcomes.materials:

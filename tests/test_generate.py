@@ -97,7 +97,7 @@ def test_only_the_metrics_asked_for_are_written(tmp_path: Path, capsys: Capture)
 
 def test_headers_and_manifest_say_what_they_are(tables4: Path) -> None:
     manifest = Manifest.load(tables4)
-    assert manifest.ruleset.name == "official"
+    assert manifest.ruleset.name == "king-moves-only"
     assert manifest.ruleset.king_moves_plies == 30
     for material, record in manifest.slices.items():
         assert set(record.files) == set(Metric)

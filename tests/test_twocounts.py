@@ -380,14 +380,14 @@ balance as well: found by a search of these positions' own trees, apart from thi
 
 
 @pytest.mark.whole
-def test_of_5_pieces_two_positions_fail_under_both(tables5: Path, tmp_path: Path) -> None:
-    report = verify(tables5)
+def test_of_5_pieces_two_positions_fail_under_both(official5: Path, tmp_path: Path) -> None:
+    report = verify(official5)
     assert report.ok, list(map(str, report.problems))
     found = set()
     with ThreadPoolExecutor(2) as pool:
-        values = values_of(tables5, tuple(Manifest.load(tables5).slices), OFFICIAL, pool)
+        values = values_of(official5, tuple(Manifest.load(official5).slices), OFFICIAL, pool)
         start = values.arena.layout.start
-        for material in Manifest.load(tables5).slices:
+        for material in Manifest.load(official5).slices:
             if not has_two_counts(material, OFFICIAL) or values.number(material) > values.number(
                 material.mirror
             ):
@@ -403,7 +403,7 @@ def test_of_5_pieces_two_positions_fail_under_both(tables5: Path, tmp_path: Path
                 assert counts.balance_needed[slot - counts.first] == plies + 1
             counts.restore(values.arena)
     assert found == UNDER_BOTH
-    shutil.copytree(tables5, tmp_path / "copy")
+    shutil.copytree(official5, tmp_path / "copy")
     for fen in sorted(UNDER_BOTH):
         position = Position.from_fen(fen)
         index = index_of(position.wm, position.wk, position.bm, position.bk)
