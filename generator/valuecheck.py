@@ -215,12 +215,13 @@ class Values:
                 compared += count
                 found += more
                 done(len(chunk))
-            if found:
-                return compared, self._describe(self._culprit(found))
+            culprit = self._culprit(found) if found else None
             if counts is not None:
                 counts.restore(self._arena)
-                if problem := self._wrong_together(pair, counts):
+                if problem := self._wrong_together(pair, counts, culprit):
                     return compared, problem
+            if culprit is not None:
+                return compared, self._describe(culprit)
         return compared, None
 
     def count_together(self, pair: tuple[Material, ...]) -> TwoCounts | None:
@@ -357,17 +358,25 @@ class Values:
         )
         return Problem(message, material, metric, wrong.place, fen, stored, derived)
 
-    def _wrong_together(self, pair: tuple[Material, ...], counts: TwoCounts) -> Problem | None:
-        """What is wrong with the outcomes of a slice and its mirror under both counts, if anything."""
+    def _wrong_together(
+        self, pair: tuple[Material, ...], counts: TwoCounts, culprit: _Difference | None
+    ) -> Problem | None:
+        """What is wrong with the outcomes of a slice and its mirror under both counts, if anything. Of a
+        position whose DTC is wrong, too, the outcome, which makes it so; nothing where the fault is another.
+        """
+        if culprit is not None and culprit.metric != DTC:
+            return None
         plies = balance_plies(pair[0], self._ruleset)
         assert plies is not None
         wrong = counts.wrong(plies)
-        if not len(wrong):
+        start = self._arena.layout.start
+        slots = wrong if culprit is None else wrong[wrong == start[culprit.which] + culprit.place]
+        if not len(slots):
             return None
-        number = int(np.searchsorted(self._arena.layout.start, wrong[0], side="right")) - 1
+        number = int(np.searchsorted(start, slots[0], side="right")) - 1
         material = self._slices[number]
-        index = int(wrong[0] - self._arena.layout.start[number])
-        wdl = int(self._arena.wdl[wrong[0]])
+        index = int(slots[0] - start[number])
+        wdl = int(self._arena.wdl[slots[0]])
         stored = Outcome.from_wdl(wdl)
         derived = Outcome.from_wdl(wdl // 2 if abs(wdl) == 2 else 2 * wdl)
         fen = self._fen(number, index)
