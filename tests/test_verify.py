@@ -87,7 +87,7 @@ def statistics(arena: Arena, number: int, material: Material) -> Statistics:
 
 
 def write(directory: Path, slices: list[Material], arena: Arena, metrics: tuple[Metric, ...]) -> None:
-    manifest = Manifest(VERSION)
+    manifest = Manifest(VERSION, OFFICIAL)
     for number, material in enumerate(slices):
         wdl, dtc, dtw = values(arena, number)
         stored = {Metric.WDL: wdl, Metric.DTC: dtc, Metric.DTW: np.array(stored_dtw(dtw))}
