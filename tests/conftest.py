@@ -39,7 +39,7 @@ def tables5(tables4: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def official5(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tables of 2-5 pieces under the official rules, for the tests that are marked whole; not to be changed."""
+    """Tables of 2-5 pieces under the official rules, for tests that are marked whole; not to be changed."""
     from generator.run import generate
 
     directory = tmp_path_factory.mktemp("official5")
