@@ -153,7 +153,7 @@ def client(tables4: Path) -> Iterator[FlaskClient]:
         ("/v1/game", "", 400, "bad-parameter", "the body has no game"),
         ("/v1/game", "{x", 200, "", ""),
         ("/v1/game?ruleset=house", "1. c3-d4", 400, "bad-ruleset", "'house' is no ruleset"),
-        ("/v1/game?numbering=h8", "1. c3-d4", 400, "bad-notation", "'h8' is no numbering"),
+        ("/v1/game?numbering=h8", "1. c3-d4", 400, "bad-parameter", "'h8' is no numbering"),
         ("/v1/game", "1. c3-d4 *\n" * MAX_GAMES, 200, "", ""),
         ("/v1/game", "1. c3-d4 *\n" * (MAX_GAMES + 1), 400, "bad-parameter", f"more than {MAX_GAMES} games"),
         ("/v1/game", " " * (MAX_BODY_BYTES + 1), 413, "about:blank", ""),
