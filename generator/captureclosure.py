@@ -1,4 +1,4 @@
-"""Which slices it takes to work out the positions of others that have a capture."""
+"""Which slices it takes to work out positions of others: what captures and promotions lead to."""
 
 from collections.abc import Iterable, Iterator
 
@@ -18,6 +18,13 @@ def after_captures(material: Material) -> Iterator[Material]:
             for men in range(material.other_men + 1):
                 if 0 < kings + men < material.other_kings + material.other_men:
                     yield Material(kings, men, material.own_kings + promoted, material.own_men - promoted)
+
+
+def after_promotion(material: Material) -> Iterator[Material]:
+    """The material that a promotion without a capture leaves behind, as the next side to move sees it; none
+    where the side to move has no men."""
+    if material.own_men:
+        yield Material(material.other_kings, material.other_men, material.own_kings + 1, material.own_men - 1)
 
 
 def with_captures(wanted: Iterable[Material]) -> set[Material]:

@@ -1,11 +1,11 @@
 """What the draw rules do to the game, counted over every position of the tables."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator import changedoutcomes, lonekings
+from generator import changedoutcomes, kingmovesalone, lonekings
 from generator.changedoutcomes import ChangedOutcomes
 from generator.lonekings import LoneKing, LoneKings
 from generator.valuecheck import Done, Values
@@ -24,11 +24,11 @@ _IN_TABLES = (RuleName.KING_MOVES, RuleName.BALANCE)
 
 @dataclass(frozen=True)
 class RuleOutcomes:
-    """What the rules that tables assume change, for each material.
+    """What some rules of the tables change, for each material.
 
     Attributes:
-        ruleset: the rules that the values assume.
-        rules: those of them that outcomes in tables know.
+        ruleset: the ruleset of the tables.
+        rules: the rules of it that are looked at, all others left aside.
         materials: every material of the tables, fewer pieces first, then fewer men.
     """
 
@@ -44,7 +44,8 @@ class DrawCheck:
     Attributes:
         pieces: the most pieces of which the tables have all materials.
         lone_kings: the materials of the rules on a lone king.
-        outcomes: cursed wins and blessed losses, one entry for each set of rules that there are tables for.
+        outcomes: cursed wins and blessed losses: what all rules that outcomes in tables know make together;
+            then, where these are two, what the king-moves rule alone makes.
     """
 
     pieces: int
@@ -78,6 +79,10 @@ def check_draws(directory: Path, jobs: int = 1, progress: Progress | None = None
     against_one = lonekings.tables_needed(manifest, most)
     changed = changedoutcomes.changed_slices(directory, manifest)
     touched = changedoutcomes.tables_needed(manifest, changed)
+    rules = _rules_in_tables(manifest.ruleset)
+    king_plies = manifest.ruleset.king_moves_plies if len(rules) > 1 else None
+    if king_plies is not None:
+        touched |= kingmovesalone.tables_needed(manifest, changed)
     with ThreadPoolExecutor(jobs) as pool:
         values = Values(directory, against_one, (Metric.WDL, Metric.DTW), manifest.ruleset, pool, jobs)
         values.fill(_counter(progress, "lone kings", against_one))
@@ -85,12 +90,17 @@ def check_draws(directory: Path, jobs: int = 1, progress: Progress | None = None
         values = Values(directory, touched, (Metric.WDL,), manifest.ruleset, pool, jobs)
         values.fill(_counter(progress, "outcomes", touched))
         every = sorted(manifest.slices, key=lambda each: (each.pieces, each.men, str(each)))
-        outcomes = RuleOutcomes(
-            manifest.ruleset.name,
-            _rules_in_tables(manifest.ruleset),
-            list(changedoutcomes.changed_outcomes(values, changed, every)),
-        )
-    return DrawCheck(pieces, found, [outcomes])
+
+        def outcomes(rules: Sequence[RuleName]) -> RuleOutcomes:
+            counted = changedoutcomes.changed_outcomes(values, changed, every)
+            return RuleOutcomes(manifest.ruleset.name, [str(rule) for rule in rules], list(counted))
+
+        changes = [outcomes(rules)]
+        if king_plies is not None:
+            done = _counter(progress, "king moves alone", changed | {each.mirror for each in changed})
+            kingmovesalone.leave_king_moves_alone(values, changed, king_plies, pool.map, done)
+            changes.append(outcomes([RuleName.KING_MOVES]))
+    return DrawCheck(pieces, found, changes)
 
 
 def _complete_to(manifest: Manifest) -> int:
@@ -100,8 +110,8 @@ def _complete_to(manifest: Manifest) -> int:
     return pieces
 
 
-def _rules_in_tables(ruleset: Ruleset) -> list[str]:
-    return [str(rule.name) for rule in ruleset.rules if rule.name in _IN_TABLES]
+def _rules_in_tables(ruleset: Ruleset) -> list[RuleName]:
+    return [rule.name for rule in ruleset.rules if rule.name in _IN_TABLES]
 
 
 def _counter(progress: Progress | None, what: str, slices: Iterable[Material]) -> Done:

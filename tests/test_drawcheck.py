@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -23,6 +23,7 @@ from generator.valuecheck import Values
 from tablebase import MissingTableError, Position, Tablebase, open_tablebase
 from tablebase.board import MAIN_ROAD, Color
 from tablebase.cli import main
+from tablebase.counters import Counter
 from tablebase.drawcases import draw_cases
 from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, ROAD_WITH_THREE_MEN, RULESETS, Ruleset
 from tablebase.errors import DamagedTableError
@@ -32,7 +33,8 @@ from tablebase.mainroad import MainRoadSearch, is_main_road_case
 from tablebase.manifest import Manifest
 from tablebase.material import Material, materials
 from tablebase.rules import legal_moves, position_after
-from tablebase.ruleset import RuleName
+from tablebase.ruleset import Limit, Rule, RuleName, king_moves_rule
+from tablebase.scope import Scope
 
 COUNTS = Path(__file__).parent / "golden" / "endgame_counts.csv"
 AGAINST_ONE = ("KKKvK", "KKMvK", "KMMvK", "MMMvK")
@@ -290,6 +292,49 @@ def test_what_a_tighter_rule_changes_is_what_the_solver_counted(hasty: Ruleset, 
                     assert tables.probe_wdl(Position.from_fen(fen)) == wdl
                     changed += 1
     assert changed > 20
+
+
+def test_what_one_of_two_rules_changes_is_what_tables_made_under_it_say(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Limits so tight that the second rule changes outcomes of three pieces and of four: what captures
+    and promotions lead to is not what it was under both rules then."""
+    kings = king_moves_rule(4, "none")
+    balance = Rule(RuleName.BALANCE, (Limit("none", Scope(both_kings=True), ((Counter.BALANCE_PLIES, 3),)),))
+    both = replace(OFFICIAL, name="test-both", king_moves_plies=4, rules=(kings, balance))
+    alone = replace(OFFICIAL, name="test-alone", king_moves_plies=4, rules=(kings,))
+    for ruleset in (both, alone):
+        monkeypatch.setitem(RULESETS, ruleset.name, ruleset)
+        generate(tmp_path / ruleset.name, 4, jobs=2, ruleset=ruleset)
+    together, first = check_draws(tmp_path / both.name, 2).outcomes
+    (expected,) = check_draws(tmp_path / alone.name, 2).outcomes
+    assert (together.ruleset, together.rules) == ("test-both", ["king-moves", "balance"])
+    assert (first.ruleset, first.rules) == ("test-both", ["king-moves"])
+    assert first.materials == expected.materials
+    differing = {
+        Material.parse(one.material)
+        for one, other in zip(together.materials, first.materials, strict=True)
+        if one != other
+    }
+    assert {material.pieces for material in differing} == {3, 4}
+    # Where a side has no king the balance is not counted, but what moves lead to has changed.
+    assert any(not (material.own_kings and material.other_kings) for material in differing)
+
+
+@pytest.mark.whole
+def test_under_both_rules_two_outcomes_more_are_changed(official5: Path, tables5: Path) -> None:
+    together, first = check_draws(official5, 2).outcomes
+    (expected,) = check_draws(tables5, 2).outcomes
+    assert first.materials == expected.materials
+    more = {
+        one.material: (
+            one.cursed_wins - other.cursed_wins,
+            one.blessed_losses - other.blessed_losses,
+        )
+        for one, other in zip(together.materials, first.materials, strict=True)
+        if one != other
+    }
+    assert more == {"KKMvKM": (2, 0)}
 
 
 @pytest.mark.whole
