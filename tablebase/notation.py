@@ -53,6 +53,7 @@ _EXTRA_FIELD = re.compile(r"[HF][0-9]{1,6}|C[0-9]{1,6}(,[0-9]{1,6}){4}")
 _NUMBER = re.compile(r"[0-9]{1,2}")
 _RANGE = re.compile(r"([0-9]{1,2})\s*-\s*([0-9]{1,2})")
 _MOVE = re.compile(r"[a-h0-9]+(\s*[-:x]\s*[a-h0-9]+)+")
+_MOVE_IN_LETTERS = re.compile(r"([a-h])([1-8]?)((?:(?:\s*[-:x]\s*)?[a-h][1-8])+)\s*[:x]?")
 
 
 def find_numbering(numbering: Numbering | str | None) -> Numbering | None:
@@ -198,9 +199,11 @@ def format_move(position: Position, move: Move) -> str:
 def parse_move(position: Position, text: str, numbering: Numbering | str | None = None) -> Move:
     """Read a move of a position.
 
-    The squares may be joined by `:`, `x` or `-`, whatever the kind of the move, with blanks around them. A
-    capture may be given by start and end alone, by all its landing squares along any route, or by some of
-    them, as long as only one move fits; the move that lands on exactly the squares given goes before others.
+    The squares may be joined by `:`, `x` or `-`, whatever the kind of the move, with blanks around them;
+    squares as letters and digits also by nothing (`c3d4`), and a `:` or `x` may stand behind them. A capture
+    may be given by start and end alone, by all its landing squares along any route, or by some of them, as
+    long as only one move fits; the move that lands on exactly the squares given goes before others. Of the
+    square where it starts the letter is enough (`cd4`, `c:e5`), again as long as only one move fits.
 
     Args:
         position: where the move is made.
@@ -213,13 +216,23 @@ def parse_move(position: Position, text: str, numbering: Numbering | str | None 
     """
     numbers = find_numbering(numbering)
     stripped = text.strip()
-    if not _MOVE.fullmatch(stripped):
+    in_letters = _MOVE_IN_LETTERS.fullmatch(stripped)
+    if in_letters is not None:
+        names = re.findall("[a-h][1-8]", stripped)
+    elif _MOVE.fullmatch(stripped):
+        names = [name.strip() for name in re.split("[-:x]", stripped)]
+    else:
         raise NotationError(f"{quote(text)} is no move; moves are written like c3-d4 or c3:e5")
     try:
-        squares = [_read_square(name.strip(), numbers) for name in re.split("[-:x]", stripped)]
+        squares = [_read_square(name, numbers) for name in names]
     except NotationError as error:
         raise NotationError(f"move {quote(text)}: {error}") from None
-    fitting = moves_along(position, squares)
+    if in_letters is None or in_letters[2]:
+        fitting = moves_along(position, squares)
+    else:
+        starts = sorted({move.start for move in legal_moves(position)})
+        of_file = [start for start in starts if square_name(start)[0] == in_letters[1]]
+        fitting = [move for start in of_file for move in moves_along(position, (start, *squares))]
     if len(fitting) == 1:
         return fitting[0]
     _refuse_move(position, stripped, fitting)

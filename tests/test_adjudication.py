@@ -78,6 +78,19 @@ def test_a_win(judge: Judge) -> None:
     assert "White has won after 3 plies: Black has no pieces left." in sentence(judged)
 
 
+def test_a_win_in_short_notation(judge: Judge) -> None:
+    short = judge("1. gf4 eg3: 2. h:f2 2-0", "W:Wg3,h4:Be5")
+    full = judge("1. g3-f4 e5:g3 2. h4:f2 2-0", "W:Wg3,h4:Be5")
+    assert [played.move for played in short.plies] == [played.move for played in full.plies]
+    assert (short.ending, short.problems) == (Ending.WON, ())
+
+
+def test_a_move_in_short_that_two_pieces_can_make_cannot_be_read(judge: Judge) -> None:
+    judged = judge("1. ad4 2-0", "W:WKa1,Ka7:BKh6")
+    assert (judged.ending, kinds(judged)) == (Ending.STOPPED, ["unreadable-move"])
+    assert "write out one of a1-d4, a7-d4" in judged.problems[0].message
+
+
 def test_a_side_without_a_move_has_lost(judge: Judge) -> None:
     blocked = judge("1. e1-f2 1-1", "W:We1,g3:Bh4")
     assert (blocked.ending, blocked.result) == (Ending.WON, GameResult.WHITE_WINS)

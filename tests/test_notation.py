@@ -214,6 +214,33 @@ def test_a_quiet_move_is_read_however_it_is_joined(text: str) -> None:
     assert read("W:Wc3:Bh8", text) == "c3-d4"
 
 
+@pytest.mark.parametrize("text", ["cd4", "c3d4", "c-d4", "c:d4", "c3-d4:", " cd4 ", "cd4x"])
+def test_a_quiet_move_is_read_in_short(text: str) -> None:
+    assert read("W:Wc3,g3:Bh8", text) == "c3-d4"
+
+
+@pytest.mark.parametrize(
+    "text", ["cc7", "c:c7", "cc7:", "c3c7", "c3e5c7", "ce5c7", "ce5:c7:", "c : c7", "cxe5xc7"]
+)
+def test_a_capture_is_read_in_short(text: str) -> None:
+    assert read("W:Wc3:Bd4,d6", text) == "c3:c7"
+
+
+def test_the_letter_of_a_file_is_enough_where_one_move_fits() -> None:
+    two = "W:Wc3,c5,e1:Bh8"
+    assert read(two, "cb4") == "c3-b4"
+    assert read(two, "cd6") == "c5-d6"
+    with pytest.raises(IllegalMoveError, match="c5-b6, c5-d6"):
+        read(two, "cd8")
+    kings = "W:WKa1,Ka7:Bh6"
+    with pytest.raises(NotationError, match="ambiguous; write out one of a1-d4, a7-d4"):
+        read(kings, "ad4")
+    assert (read(kings, "a1d4"), read(kings, "ac5")) == ("a1-d4", "a7-c5")
+    # One of two pieces of the file has to capture, so that the other does not count.
+    assert read("W:Wc3,c5:Bd4", "ce5") == "c3:e5"
+    assert read(TWO_ROUTES, "fb4") == "f8:b4"
+
+
 def test_numbered_squares_of_a_move_need_a_numbering() -> None:
     assert read("W:Wc3:Bh8", "10-14", "a1") == "c3-d4"
     assert read("W:Wc3:Bh8", "22-18", "b8") == "c3-d4"
@@ -240,7 +267,16 @@ def test_an_ambiguous_move_is_refused_with_what_it_may_mean() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "c3", "c3:", ":c3", "c3d4", "c3--d4", "c3:i9", "c3:c4", "Kc3-d4", "c3-d4!", "0-0", "e2e4", "*"],
+    ["", "c3", "c3:", ":c3", "c3 d4", "cd", "cd4 4", "c3--d4", "c3:i9", "c3:c4", "c3c4", "cc4", "c-", "3d4"],
+)
+def test_what_is_hardly_a_move_is_refused(text: str) -> None:
+    with pytest.raises(NotationError):
+        read("W:Wc3:Bh8", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Kc3-d4", "c3-d4!", "0-0", "e2e4", "c3-d4-", "1014", "c14", "*"],
 )
 def test_what_is_no_move_is_refused(text: str) -> None:
     with pytest.raises(NotationError):
@@ -274,6 +310,26 @@ def check_moves_survive_their_text(position: Position) -> None:
         assert text == str(move)
         assert parse_move(position, text) == move
         assert parse_move(position, text.replace(":", "x")) == move
+
+
+def test_moves_of_random_positions_survive_short_texts() -> None:
+    alone = shared = 0
+    for position in random_positions(1500, seed=4):
+        moves = position.legal_moves()
+        for move in moves:
+            start, *landings = map(square_name, move.path)
+            assert parse_move(position, start + "".join(landings)) == move
+            short = start[0] + "".join(landings)
+            of_file = [other for other in moves if square_name(other.start)[0] == start[0]]
+            if len({other.start for other in of_file}) == 1:
+                assert parse_move(position, short) == move
+                alone += 1
+            elif not move.is_capture and [other.end for other in of_file].count(move.end) > 1:
+                with pytest.raises(NotationError, match="ambiguous"):
+                    parse_move(position, short)
+                shared += 1
+    assert alone > 1000
+    assert shared > 50
 
 
 def test_moves_of_random_positions_survive_their_text() -> None:

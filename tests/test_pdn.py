@@ -50,6 +50,11 @@ def moves(text: str) -> list[str]:
         ("1. a1 : d4 : g7 c3\n-d4", "a1 : d4 : g7 c3\n-d4"),
         ("1. 22-18 11x15 2. 5-9", "22-18 11x15 5-9"),
         ("1. 21x14x5 1-1", "21x14x5"),
+        (
+            "1. cd4 ba5 2.d:b6 a:c5! 3. c3d4* ce5: (3... cb4) 4. F×D4 ab4:{x} 1-1",
+            "cd4 ba5 d:b6 a:c5 c3d4 ce5: F×D4 ab4:",
+        ),
+        ("1. bad4u he4lo cd", "bad4u he4lo cd"),  # for whoever plays them to refuse
         ("1. c3-d9 hello", "c3-d9 hello"),  # for whoever plays them to refuse
     ],
 )
