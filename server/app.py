@@ -89,7 +89,8 @@ def position_draw_cases() -> Response:
 
 def games() -> Response:
     """`POST /v1/game`, a PDN text as the body: its games judged, under the parameter `ruleset`."""
-    ruleset = find_ruleset(request.args.get("ruleset", OFFICIAL.name))
+    name = _parameter("ruleset")
+    ruleset = OFFICIAL if name is None else find_ruleset(name)
     adjudicator = Adjudicator(tablebase_of(current_app), ruleset, _numbering_asked())
     read = list(islice(read_games(decode_pdn(request.get_data())), MAX_GAMES + 1))
     if not read:
@@ -101,15 +102,23 @@ def games() -> Response:
 
 def _position_asked() -> Position:
     """The position of the parameter `fen`; `numbering` says what numeric squares mean in it."""
-    fen = request.args.get("fen")
+    fen = _parameter("fen")
     if fen is None:
         raise BadParameterError(f"the parameter fen is missing; ask like {request.path}?fen=W:WKa1,c3:BKh8")
     return Position.from_fen(fen, _numbering_asked())
 
 
+def _parameter(name: str) -> str | None:
+    """The text of a parameter; None if it is not given."""
+    values = request.args.getlist(name)
+    if len(values) > 1:
+        raise BadParameterError(f"the parameter {name} is there {len(values)} times; give it once")
+    return values[0] if values else None
+
+
 def _numbering_asked() -> Numbering | None:
     """What numeric squares mean, by the parameter `numbering`; None if it is not given."""
     try:
-        return find_numbering(request.args.get("numbering"))
+        return find_numbering(_parameter("numbering"))
     except NotationError as error:
         raise BadParameterError(f"the parameter numbering: {error}") from None

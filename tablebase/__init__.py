@@ -1,5 +1,6 @@
 """Rules, tables and probing of the Russian draughts tablebase."""
 
+from tablebase.adjudication import Adjudication, Adjudicator
 from tablebase.board import Color, Piece, Position
 from tablebase.boardwin import board_won_by
 from tablebase.clock import Clock, RuleState, Ruling, Verdict
@@ -33,6 +34,8 @@ from tablebase.line import Line, LineEnd, MoveValue
 from tablebase.material import Material, materials
 from tablebase.notation import Numbering, parse_move
 from tablebase.outcome import Outcome, Probe
+from tablebase.pdn import PdnGame, read_games
+from tablebase.prospect import Prospect
 from tablebase.rules import Move
 from tablebase.tablebase import Tablebase, open_tablebase
 
@@ -40,6 +43,8 @@ __all__ = [
     "KING_MOVES_ONLY",
     "OFFICIAL",
     "RULESETS",
+    "Adjudication",
+    "Adjudicator",
     "Clock",
     "ClosedError",
     "Color",
@@ -67,9 +72,11 @@ __all__ = [
     "NotationError",
     "Numbering",
     "Outcome",
+    "PdnGame",
     "Piece",
     "Position",
     "Probe",
+    "Prospect",
     "RuleState",
     "Ruleset",
     "RulesetError",
@@ -88,4 +95,5 @@ __all__ = [
     "materials",
     "open_tablebase",
     "parse_move",
+    "read_games",
 ]

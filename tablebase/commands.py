@@ -103,7 +103,7 @@ def run_probe(args: argparse.Namespace) -> int:
         if args.json:
             print(json.dumps(report, indent=2))
         else:
-            print(position_text(position, report, terminal_width()))
+            print(position_text(position, report, tablebase.ruleset, terminal_width()))
         if report["wdl"] is None:
             tablebase.probe(position)  # names the table that is missing
     return OK
@@ -120,6 +120,7 @@ def run_line(args: argparse.Namespace) -> int:
     from tablebase.report import line_report
     from tablebase.tablebase import open_tablebase
     from tablebase.textview import line_text, terminal_width
+    from tablebase.verdict import cause_of_draw
 
     position = Position.from_fen(args.fen, args.numbering)
     with open_tablebase(args.data) as tablebase:
@@ -128,7 +129,9 @@ def run_line(args: argparse.Namespace) -> int:
         if args.json:
             print(json.dumps(line_report(line, probe), indent=2))
         else:
-            print(line_text(line, probe, terminal_width()))
+            after = [move.probe_after for move in tablebase.moves(position)]
+            cause = cause_of_draw(probe.outcome, after, tablebase.ruleset)
+            print(line_text(line, probe, cause, terminal_width()))
         if line.end is LineEnd.UNKNOWN:
             tablebase.best_move(line.positions[-1])  # names the table that is missing
     return OK

@@ -8,10 +8,11 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from tablebase.board import Color, Position
+from tablebase.drawrules import Ruleset
 from tablebase.line import Line, LineEnd
 from tablebase.outcome import Outcome, Probe
 from tablebase.report import MoveReport, PositionReport, in_moves
-from tablebase.verdict import outcome_from_moves, verdict
+from tablebase.verdict import Cause, cause_of_draw, outcome_from_moves, verdict
 
 _GAP = "  "
 _UNLIMITED = 10_000
@@ -23,16 +24,19 @@ def terminal_width() -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else _UNLIMITED
 
 
-def position_text(position: Position, report: PositionReport, width: int) -> str:
+def position_text(position: Position, report: PositionReport, ruleset: Ruleset, width: int) -> str:
     """The board, the verdict, the distances, and a table of the moves.
 
     Args:
         position: the position.
         report: what `position_report` says of it.
+        ruleset: the rules that the tables assume.
         width: the columns there are. The positions after the moves are left out where they do not fit.
     """
     probe = Probe(Outcome(report["outcome"]), report["dtc"], report["dtw"])
     from_moves = outcome_from_moves([Outcome(move["outcome"]) for move in report["moves"]])
+    after = [Probe(Outcome(move["after"]["outcome"]), move["after"]["dtc"]) for move in report["moves"]]
+    cause = cause_of_draw(probe.outcome, after, ruleset)
     facts = [
         ("fen", report["fen"]),
         ("material", f"{report['material']} (side to move first), {_pieces(report['pieces'])}"),
@@ -42,7 +46,7 @@ def position_text(position: Position, report: PositionReport, width: int) -> str
     ]
     parts = [
         str(position),
-        _wrapped(verdict(position, probe, from_moves), width),
+        _wrapped(verdict(position, probe, from_moves, cause), width),
         "\n".join(_wrapped(f"{name:<8}  {text}", width, " " * 10) for name, text in facts),
     ]
     if report["moves"]:
@@ -50,16 +54,17 @@ def position_text(position: Position, report: PositionReport, width: int) -> str
     return "\n\n".join(parts)
 
 
-def line_text(line: Line, probe: Probe, width: int) -> str:
+def line_text(line: Line, probe: Probe, cause: Cause, width: int) -> str:
     """The board, the verdict, the moves with their numbers as PDN has them, and why the line stops.
 
     Args:
         line: the line.
         probe: the value of the position it begins at.
+        cause: which rules make a draw of that position, if it is won on the board.
         width: the columns there are.
     """
     first = line.positions[0]
-    parts = [str(first), _wrapped(verdict(first, probe, _first_outcome(line)), width)]
+    parts = [str(first), _wrapped(verdict(first, probe, _first_outcome(line), cause), width)]
     if line.moves:
         parts.append(_wrapped(_movetext(line), width))
         parts.append(str(line.positions[-1]))

@@ -13,11 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tablebase import KING_MOVES_ONLY, Outcome, Position, Probe, Tablebase, cli, open_tablebase
+from tablebase import KING_MOVES_ONLY, Position, Probe, Tablebase, cli, open_tablebase
 from tablebase.cli import add_data_option, main
-from tablebase.report import in_moves, position_report
+from tablebase.report import position_report
 from tablebase.textview import position_text
-from tablebase.verdict import verdict
 
 SHASHKI = [sys.executable, "-c", "import sys; from tablebase.cli import main; sys.exit(main())"]
 
@@ -346,43 +345,10 @@ def test_a_narrow_terminal_has_no_place_for_positions(tables4: Path) -> None:
     with open_tablebase(tables4) as tablebase:
         report = position_report(tablebase, position)
         for width in (40, 50, 51, 80):
-            text = position_text(position, report, width)
+            text = position_text(position, report, KING_MOVES_ONLY, width)
             assert max(map(len, text.splitlines())) <= width
             # Move 5, outcome 7, DTC 5, DTW 7, position 18, and two blanks between.
             assert ("B:WKa1,Ke1,b4:BKb8" in text) == (width >= 50)
-
-
-@pytest.mark.parametrize(
-    ("fen", "probe", "sentence"),
-    [
-        ("W:WKa1:BKb8", Probe(Outcome.WIN, 1, 1), "White wins in 1 move."),
-        ("B:WKa1:BKb8", Probe(Outcome.WIN, 3, 25), "Black wins in 13 moves."),
-        ("W:WKa1:BKb8", Probe(Outcome.LOSS, 2, 24), "Black wins in 12 moves."),
-        ("B:WKa1:BKb8", Probe(Outcome.LOSS, 2, None), "White wins."),
-        ("W:WKa1:BKb8", Probe(Outcome.LOSS, 0, 0), "White has no move and has lost."),
-        ("W:WKa1:BKb8", Probe(Outcome.DRAW), "A draw."),
-        (
-            "W:WKa1:BKb8",
-            Probe(Outcome.CURSED_WIN, None, 41),
-            "A draw under the 15-king-moves rule, though White wins on the board in 21 moves: "
-            "a win that takes too long.",
-        ),
-        (
-            "W:WKa1:BKb8",
-            Probe(Outcome.BLESSED_LOSS, None, 40),
-            "A draw under the 15-king-moves rule, though Black wins on the board in 20 moves: "
-            "a win that takes too long.",
-        ),
-        ("W:WKa1:BKb8", Probe(Outcome.UNKNOWN), "Not known: there is no table for this position."),
-    ],
-)
-def test_verdicts(fen: str, probe: Probe, sentence: str) -> None:
-    assert KING_MOVES_ONLY.king_moves_plies == 30  # 15 of each side, as the sentence says
-    assert verdict(Position.from_fen(fen), probe) == sentence
-
-
-def test_moves_are_plies_halved_and_rounded_up() -> None:
-    assert [in_moves(plies) for plies in (None, 0, 1, 2, 3, 4)] == [None, 0, 1, 1, 2, 2]
 
 
 # line

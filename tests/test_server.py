@@ -237,6 +237,21 @@ def test_a_parameter_that_is_missing_or_unknown(client: FlaskClient, path: str) 
     )
 
 
+def test_a_parameter_that_is_there_twice(client: FlaskClient) -> None:
+    fen, other = "W:WKa1:BKh8", "W:WKa1:BKb8"
+    for path in QUESTIONS:
+        for query in ([("fen", fen), ("fen", other)], [("fen", fen), ("fen", fen)]):
+            body = problem(client.get(path, query_string=query), 400)
+            assert body["type"].endswith(":bad-parameter")
+            assert body["detail"] == "the parameter fen is there 2 times; give it once"
+        body = problem(client.get(path, query_string=[("fen", fen), *3 * [("numbering", "a1")]]), 400)
+        assert body["detail"] == "the parameter numbering is there 3 times; give it once"
+    for query in ("ruleset=club&ruleset=official", "numbering=a1&numbering=b8"):
+        body = problem(client.post(f"/v1/game?{query}", data="1. c3-d4"), 400)
+        assert "is there 2 times" in body["detail"]
+    assert client.get(QUESTIONS[0], query_string={"fen": fen, "numbering": "a1"}).status_code == 200
+
+
 def test_no_such_address(client: FlaskClient) -> None:
     for path in ("/v1", "/v1/positions/", "/static/page.html", "/v1/<script>"):
         assert "there is nothing at" in problem(client.get(path), 404)["detail"]
