@@ -2,9 +2,12 @@ import os
 import shutil
 from pathlib import Path
 
+import naive
 import pytest
 from hypothesis import settings
+from tablefiles import write_solved
 
+from tablebase.board import Position
 from tablebase.drawrules import RULESETS
 
 # A shared machine stalls now and then; how long one example takes says nothing about the code.
@@ -14,6 +17,47 @@ settings.load_profile("tests")
 
 def cores() -> int:
     return len(os.sched_getaffinity(0))
+
+
+@pytest.fixture(scope="session")
+def solved2() -> dict[Position, naive.Solved]:
+    """Two pieces, by the naive solver; not to be changed."""
+    return naive.solve(2)
+
+
+@pytest.fixture(scope="session")
+def plain2(solved2: dict[Position, naive.Solved], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its tables; not to be changed."""
+    directory = tmp_path_factory.mktemp("plain2")
+    write_solved(directory, solved2, 2)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def tables2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All tables of 2 pieces; not to be changed."""
+    from generator.run import generate
+
+    directory = tmp_path_factory.mktemp("tables2")
+    generate(directory, 2)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def tables3(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All tables of 2-3 pieces; not to be changed."""
+    from generator.run import generate
+
+    directory = tmp_path_factory.mktemp("tables3")
+    generate(directory, 3)
+    return directory
+
+
+@pytest.fixture
+def copy3(tables3: Path, tmp_path: Path) -> Path:
+    """A copy of these, to be changed."""
+    shutil.copytree(tables3, tmp_path / "copy")
+    return tmp_path / "copy"
 
 
 @pytest.fixture(scope="session")

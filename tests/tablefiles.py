@@ -14,6 +14,7 @@ from tablebase.drawrules import OFFICIAL, Ruleset
 from tablebase.format import Metric, stored_dtw, table_name, write_table
 from tablebase.indexing import index_of
 from tablebase.material import Material, materials
+from tablebase.outcome import Outcome, Probe
 from tablebase.rules import legal_moves
 
 HEADER_SIZE = 128
@@ -62,6 +63,11 @@ def read_by_the_book(data: bytes) -> list[int]:
         start = end
     assert start == len(data)
     return values[:positions]
+
+
+def as_probe(value: Solved) -> Probe:
+    """What tables should say of a position that the naive solver knows."""
+    return Probe(Outcome.from_wdl(value.wdl), value.dtc, value.dtw)
 
 
 def write_solved(

@@ -36,13 +36,6 @@ def bad_use(*argv: str) -> int:
 # The way to a set of tables does not change it
 
 
-@pytest.fixture(scope="module")
-def tables3(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("tables3")
-    generate(directory, 3)
-    return directory
-
-
 @pytest.mark.parametrize("jobs", [2, 7])
 def test_the_number_of_threads_changes_nothing(jobs: int, tables3: Path, tmp_path: Path) -> None:
     generate(tmp_path, 3, jobs=jobs)

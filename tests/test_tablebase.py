@@ -1,9 +1,7 @@
+"""What tables answer: values, moves and lines, held to a naive solver and to positions from outside."""
+
 import csv
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -12,28 +10,18 @@ import naive
 import pytest
 from naive import Solved
 from strategies import random_positions
-from tablefiles import reseal, write_solved
+from tablefiles import as_probe, write_solved
 
 import tablebase.drawrules
 from tablebase import (
-    ClosedError,
-    DamagedFrameError,
-    DamagedHeaderError,
-    DataDirectoryError,
     Line,
     LineEnd,
-    Material,
-    Metric,
     MissingTableError,
-    NotATableError,
     Outcome,
     Position,
     Probe,
     Ruleset,
     Tablebase,
-    TooManyPiecesError,
-    TruncatedTableError,
-    WrongVersionError,
     open_tablebase,
 )
 from tablebase.outcome import LOST, UNKNOWN, move_order
@@ -44,21 +32,9 @@ THREE_QUIET = "W:WKa1,Ka3:BKh2"
 ONE_PLY = Ruleset("one-ply", 1)
 
 
-@pytest.fixture(scope="module")
-def solved() -> dict[Position, Solved]:
-    return naive.solve(2)
-
-
-@pytest.fixture(scope="module")
-def directory(solved: dict[Position, Solved], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("two-pieces")
-    write_solved(folder, solved, 2)
-    return folder
-
-
 @pytest.fixture
-def two(directory: Path) -> Iterator[Tablebase]:
-    with open_tablebase(directory) as opened:
+def two(plain2: Path) -> Iterator[Tablebase]:
+    with open_tablebase(plain2) as opened:
         yield opened
 
 
@@ -79,16 +55,12 @@ def one_ply(
         yield opened
 
 
-def as_probe(value: Solved) -> Probe:
-    return Probe(Outcome.from_wdl(value.wdl), value.dtc, value.dtw)
-
-
 # Values
 
 
-def test_every_position_of_two_pieces(two: Tablebase, solved: dict[Position, Solved]) -> None:
-    assert len(solved) > 3488
-    for position, value in solved.items():
+def test_every_position_of_two_pieces(two: Tablebase, solved2: dict[Position, Solved]) -> None:
+    assert len(solved2) > 3488
+    for position, value in solved2.items():
         for seen in (position, position.flip()):
             assert two.probe(seen) == as_probe(value)
         assert (two.probe_wdl(position), two.probe_dtc(position), two.probe_dtw(position)) == value
@@ -121,12 +93,12 @@ def test_positions_from_outside(two: Tablebase) -> None:
 def test_captures_are_resolved_above_the_tables_own_size(
     which: str,
     request: pytest.FixtureRequest,
-    solved: dict[Position, Solved],
+    solved2: dict[Position, Solved],
     hasty: dict[Position, Solved],
 ) -> None:
     """Positions of more pieces than the tables, where captures lead into them."""
     opened: Tablebase = request.getfixturevalue(which)
-    values = solved if which == "two" else hasty
+    values = solved2 if which == "two" else hasty
 
     def by_hand(position: Position) -> Solved | None:
         if (known := values.get(naive.white_to_move(position))) is not None:
@@ -192,10 +164,10 @@ def test_no_tables_needed_where_the_game_is_over(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("which", ["two", "one_ply"])
 def test_the_best_move_is_worth_what_the_position_is(
-    which: str, request: pytest.FixtureRequest, solved: dict[Position, Solved], hasty: dict[Position, Solved]
+    which: str, request: pytest.FixtureRequest, solved2: dict[Position, Solved], hasty: dict[Position, Solved]
 ) -> None:
     opened: Tablebase = request.getfixturevalue(which)
-    for position, value in (solved if which == "two" else hasty).items():
+    for position, value in (solved2 if which == "two" else hasty).items():
         moves = opened.moves(position)
         assert {move.move for move in moves} == set(position.legal_moves())
         if not moves:
@@ -259,9 +231,9 @@ def test_a_win_is_best_whatever_is_unknown(two: Tablebase) -> None:
 # Lines
 
 
-def test_lines_end_as_the_tables_say(two: Tablebase, solved: dict[Position, Solved]) -> None:
-    for position in Random(3).sample(sorted(solved, key=Position.to_fen), 600):
-        value = solved[position]
+def test_lines_end_as_the_tables_say(two: Tablebase, solved2: dict[Position, Solved]) -> None:
+    for position in Random(3).sample(sorted(solved2, key=Position.to_fen), 600):
+        value = solved2[position]
         line = two.line(position)
         assert len(line.positions) == len(line.moves) + 1
         for before, move, after in zip(line.positions, line.moves, line.positions[1:], strict=False):
@@ -314,8 +286,8 @@ def longest_king_run(line: Line) -> int:
     return max(map(len, runs))
 
 
-def test_a_line_stops_at_its_limit(two: Tablebase, solved: dict[Position, Solved]) -> None:
-    position = max(solved, key=lambda position: solved[position].dtw or 0)
+def test_a_line_stops_at_its_limit(two: Tablebase, solved2: dict[Position, Solved]) -> None:
+    position = max(solved2, key=lambda position: solved2[position].dtw or 0)
     whole = two.line(position)
     assert len(whole.moves) > 5
     assert "wins" in whole.reason
@@ -327,189 +299,3 @@ def test_a_line_stops_at_its_limit(two: Tablebase, solved: dict[Position, Solved
     assert two.line(position, len(whole.moves)) == whole
     with pytest.raises(ValueError, match="not -1"):
         two.line(position, -1)
-
-
-# What is missing
-
-
-def test_missing_tables_are_named(two: Tablebase, directory: Path, tmp_path: Path) -> None:
-    assert two.pieces == 2
-    three = Position.from_fen(THREE_QUIET)
-    with pytest.raises(TooManyPiecesError) as caught:
-        two.probe_wdl(three)
-    assert str(caught.value) == (
-        f"KKvK has 3 pieces, and the tables in {directory} hold up to 2: there is no KKvK.wdl; "
-        f"make it with `shashki generate --pieces 3 --data {directory}`"
-    )
-    assert isinstance(caught.value, KeyError)
-    start = Position.start()
-    with pytest.raises(TooManyPiecesError, match="MMMMMMMMMMMMvMMMMMMMMMMMM has 24 pieces"):
-        two.probe(start)
-    assert two.get_wdl(start) is two.get_dtc(start) is two.get_dtw(start) is None
-    assert two.get_wdl(start, 7) == two.get_dtc(start, 7) == two.get_dtw(start, 7) == 7
-    assert two.get_probe(start) == UNKNOWN
-    tight = tmp_path / "two words"
-    tight.mkdir()
-    with open_tablebase(tight) as empty:
-        with pytest.raises(MissingTableError) as caught:
-            empty.probe_wdl(three)
-        assert str(caught.value) == (
-            f"there is no table KKvK.wdl in {tight}; "
-            f"make it with `shashki generate --pieces 3 --data '{tight}'`"
-        )
-        empty.add_directory(tmp_path)
-        with pytest.raises(MissingTableError, match=rf"in {tight} or {tmp_path}; make it with .* '{tight}'`"):
-            empty.probe_wdl(three)
-    with Tablebase() as bare, pytest.raises(MissingTableError, match="no directory; add one with add_dir"):
-        bare.probe_wdl(three)
-    copy(directory, tmp_path, "KvK.wdl", "KvM.wdl", "MvM.wdl")
-    with open_tablebase(tmp_path) as some:
-        assert some.pieces == 0
-        with pytest.raises(
-            MissingTableError, match=r"no table MvK\.wdl in .*; make it with `shashki generate"
-        ):
-            some.probe_wdl(Position.from_fen("W:Wa1:BKh2"))
-
-
-def test_a_missing_distance_is_no_missing_outcome(
-    directory: Path, tmp_path: Path, solved: dict[Position, Solved]
-) -> None:
-    copy(directory, tmp_path, *(file.name for file in directory.glob("*.wdl")))
-    with open_tablebase(tmp_path) as bare:
-        assert bare.pieces == 2
-        for position, value in list(solved.items())[::7]:
-            probe = bare.probe(position)
-            assert probe.wdl == value.wdl
-            assert probe.dtc in (None, value.dtc)
-            assert probe.dtw in (None, value.dtw)
-        won = Position.from_fen("W:WKc1:Bh4")
-        assert bare.probe(won).outcome is Outcome.WIN
-        for ask, name in ((bare.probe_dtc, r"KvM\.dtc"), (bare.probe_dtw, r"KvM\.dtw")):
-            with pytest.raises(MissingTableError, match=name):
-                ask(won)
-        assert bare.get_dtw(won, -1) == -1
-        assert bare.moves(won)[0].outcome is Outcome.WIN
-
-
-def copy(source: Path, target: Path, *names: str) -> None:
-    for name in names:
-        (target / name).write_bytes((source / name).read_bytes())
-
-
-# The set
-
-
-def test_adding_directories(directory: Path, tmp_path: Path) -> None:
-    copy(directory, tmp_path, "KvK.wdl", "KvK.dtw")
-    (tmp_path / "manifest.json").write_text("{}")
-    (tmp_path / "KvK.wdl.123.tmp").write_bytes(b"half a table")
-    (tmp_path / "notes.wdl").write_text("not a material")
-    with Tablebase() as opened:
-        assert opened.add_directory(tmp_path) == 2
-        assert opened.pieces == 0
-        assert opened.has_table(Material.parse("KvK"))
-        assert not opened.has_table(Material.parse("KvK"), Metric.DTC)
-        assert opened.add_directory(str(directory)) == 10
-        assert opened.add_directory(directory) == 0
-        assert opened.pieces == 2
-        for wrong in (tmp_path / "nowhere", tmp_path / "KvK.wdl"):
-            with pytest.raises(DataDirectoryError, match=f"{wrong.name} is no directory"):
-                opened.add_directory(wrong)
-        nowhere = tmp_path / "nowhere"
-        with pytest.raises(
-            DataDirectoryError, match=f"make tables there with `shashki generate --data {nowhere}`"
-        ):
-            opened.add_directory(nowhere)
-
-
-def test_what_is_named_like_a_table_but_is_no_file(directory: Path, tmp_path: Path) -> None:
-    copy(directory, tmp_path, "KvK.wdl")
-    strange = tmp_path / "KvM.wdl"
-    says = rf"KvM\.wdl has the name of a table but is {{}}; remove it, .*generate --data {tmp_path}`"
-    with Tablebase() as opened:
-        strange.mkdir()
-        with pytest.raises(NotATableError, match=says.format("a directory")):
-            opened.add_directory(tmp_path)
-        strange.rmdir()
-        strange.symlink_to(tmp_path / "nowhere")
-        with pytest.raises(NotATableError, match=says.format("a link that leads nowhere")):
-            opened.add_directory(tmp_path)
-        strange.unlink()
-        os.mkfifo(strange)  # reading from it would wait for ever
-        with pytest.raises(NotATableError, match=says.format("no ordinary file")):
-            opened.add_directory(tmp_path)
-        strange.unlink()
-        strange.symlink_to(directory / "KvM.wdl")
-        assert opened.add_directory(tmp_path) == 2
-
-
-@pytest.mark.parametrize(
-    ("offset", "new", "message"),
-    [(8, b"\0", "older format"), (24, b"king-moves-only", "other draw rules, king-moves-only")],
-)
-def test_a_set_of_another_version_is_refused(
-    directory: Path, tmp_path: Path, offset: int, new: bytes, message: str
-) -> None:
-    copy(directory, tmp_path, *(file.name for file in directory.iterdir()))
-    path = tmp_path / "MvK.dtw"
-    data = path.read_bytes()
-    path.write_bytes(reseal(data[:offset] + new + data[offset + len(new) :]))
-    with pytest.raises(WrongVersionError, match=rf"MvK\.dtw .*{message}.*generate the tables again"):
-        open_tablebase(tmp_path)
-
-
-def test_damaged_tables_are_named_when_they_are_needed(directory: Path, tmp_path: Path) -> None:
-    copy(directory, tmp_path, "KvK.wdl", "KvM.wdl", "MvK.wdl")
-    data = (directory / "KvK.wdl").read_bytes()
-    (tmp_path / "KvK.wdl").write_bytes(data[:-8] + bytes([data[-8] ^ 1]) + data[-7:])
-    (tmp_path / "KvM.wdl").write_bytes(data)
-    (tmp_path / "MvK.wdl").write_bytes(data[:-2])
-    with open_tablebase(tmp_path) as opened:
-        for fen, error, message in (
-            ("W:WKa1:BKg1", DamagedFrameError, r"KvK\.wdl is damaged: frame 0"),
-            ("W:WKa1:Bg3", DamagedHeaderError, r"KvM\.wdl is the table KvK\.wdl under another name"),
-            ("W:Wa1:BKg3", TruncatedTableError, r"MvK\.wdl ends too early"),
-        ):
-            for ask in (opened.probe_wdl, opened.probe, opened.get_wdl, opened.get_probe):
-                with pytest.raises(error, match=message):
-                    ask(Position.from_fen(fen))
-
-
-def test_a_table_that_goes_away(directory: Path, tmp_path: Path) -> None:
-    copy(directory, tmp_path, "KvK.wdl")
-    with open_tablebase(tmp_path) as opened:
-        (tmp_path / "KvK.wdl").unlink()
-        with pytest.raises(MissingTableError, match=r"KvK\.wdl is gone"):
-            opened.probe_wdl(Position.from_fen("W:WKa1:BKg1"))
-
-
-def test_a_closed_tablebase_says_so(directory: Path) -> None:
-    position = Position.from_fen("W:WKa1:BKg1")
-    opened = open_tablebase(directory)
-    assert opened.probe_wdl(position) == 0
-    opened.close()
-    opened.close()
-    for ask in (opened.probe_wdl, opened.probe, opened.moves):
-        with pytest.raises(ClosedError, match="closed; open it again"):
-            ask(position)
-
-
-@pytest.mark.parametrize("cache_bytes", [0, 500, 1 << 20])
-def test_many_threads_and_little_memory(
-    directory: Path, solved: dict[Position, Solved], cache_bytes: int
-) -> None:
-    positions = Random(cache_bytes).sample(list(solved), 1500)
-    with open_tablebase(directory, cache_bytes=cache_bytes) as opened, ThreadPoolExecutor(8) as pool:
-        for position, probe in zip(positions, pool.map(opened.probe, positions), strict=True):
-            assert probe == as_probe(solved[position])
-
-
-def test_probing_needs_neither_numba_nor_flask(directory: Path) -> None:
-    code = (
-        "import sys; sys.modules.update(numba=None, flask=None, tqdm=None)\n"
-        "from tablebase import Position, open_tablebase\n"
-        "with open_tablebase(sys.argv[1]) as opened:\n"
-        "    print(opened.probe(Position.from_fen('W:WKc1:Bh4')).outcome)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code, directory], capture_output=True, text=True, check=True)
-    assert done.stdout == "win\n"
