@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -12,6 +11,7 @@ import naive
 import numpy as np
 import pytest
 from naive_twocounts import CHANGE, DEEPEST, KING, STEP, Graph, Solution, decide, graph_of, kind_of, solve
+from tightrules import tight
 
 from generator.scalarindex import sets_at
 from generator.twocounts import (
@@ -25,7 +25,6 @@ from generator.valuecheck import Values
 from generator.verify import verify
 from tablebase import Outcome, Tablebase, open_tablebase
 from tablebase.board import Position
-from tablebase.counters import Counter
 from tablebase.drawrules import CLUB, FMJD64, KING_MOVES_ONLY, OFFICIAL, RULESETS
 from tablebase.format import Metric, stored_dtw, table_name, write_table
 from tablebase.indexing import index_of
@@ -33,24 +32,13 @@ from tablebase.indexing import sets_at as readable_sets_at
 from tablebase.manifest import Manifest, SliceRecord, Statistics
 from tablebase.material import Material
 from tablebase.rules import legal_moves, position_after
-from tablebase.ruleset import Limit, Rule, RuleName, Ruleset, king_moves_rule
-from tablebase.scope import Scope
+from tablebase.ruleset import Ruleset
 from tablebase.table import Table
 
 KINGS, BALANCE = 3, 2  # plies; in kings alone the balance is the tighter, as in the rules
 MAN_AND_KING = Material.parse("KMvK")
 SLICES = tuple(map(Material.parse, ("KvK", "KvM", "MvK", "KKvK", "KvKK", "KMvK", "KvKM")))
 """What king and man against king can become, and their mirrors."""
-
-
-def tight(name: str, kings: int, balance: int | None) -> Ruleset:
-    rules = (king_moves_rule(kings, "none"),)
-    if balance is not None:
-        limit = Limit("none", Scope(both_kings=True), ((Counter.BALANCE_PLIES, balance),))
-        rules += (Rule(RuleName.BALANCE, (limit,)),)
-    return replace(OFFICIAL, name=name, king_moves_plies=kings, rules=rules)
-
-
 TIGHT = tight("tight", KINGS, BALANCE)
 TIGHT_KINGS = tight("tight-kings", KINGS, None)
 

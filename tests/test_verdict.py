@@ -1,21 +1,18 @@
 """What a position is worth, in a sentence, and which draw rules that sentence names."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tightrules import tight
 
 from generator.run import generate
 from tablebase import Outcome, Position, Probe, Tablebase, open_tablebase
 from tablebase.cli import main
-from tablebase.counters import Counter
-from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset
+from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS
 from tablebase.indexing import sets_at
 from tablebase.material import Material
 from tablebase.report import in_moves
-from tablebase.ruleset import Limit, Rule, RuleName, king_moves_rule
-from tablebase.scope import Scope
 from tablebase.verdict import Cause, cause_of_draw, verdict
 
 
@@ -55,18 +52,10 @@ def test_moves_are_plies_halved_and_rounded_up() -> None:
 # Which rules make the draw
 
 
-def tight(name: str, balance: bool) -> Ruleset:
-    rules = (king_moves_rule(4, "none"),)
-    if balance:
-        limit = Limit("none", Scope(both_kings=True), ((Counter.BALANCE_PLIES, 3),))
-        rules += (Rule(RuleName.BALANCE, (limit,)),)
-    return replace(OFFICIAL, name=name, king_moves_plies=4, rules=rules)
-
-
 @pytest.fixture
 def under_both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[Tablebase, Tablebase]]:
     """Tables of 2 and 3 pieces under two tight rules, and under the first of them alone."""
-    for ruleset in (tight("test-both", True), tight("test-alone", False)):
+    for ruleset in (tight("test-both", 4, 3), tight("test-alone", 4, None)):
         monkeypatch.setitem(RULESETS, ruleset.name, ruleset)
         generate(tmp_path / ruleset.name, 3, jobs=2, ruleset=ruleset)
     with (
