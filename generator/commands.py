@@ -108,7 +108,7 @@ def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParse
         type=_metrics,
         default=tuple(Metric),
         metavar="LIST",
-        help="what to store, of wdl,dtc,dtw (default: all; wdl is always among them, the others need it)",
+        help="what to store, of wdl,dtc,dtw,dtb (default: all; wdl is always among them, the others need it)",
     )
     parser.add_argument("--dry-run", action="store_true", help="print what would be done and what it takes")
     parser.add_argument(
@@ -116,10 +116,11 @@ def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParse
     )
     parser.add_argument(
         "--ruleset",
-        choices=(KING_MOVES_ONLY.name, OFFICIAL.name),
-        default=KING_MOVES_ONLY.name,
-        help="the draw rules that outcomes hold under, from fresh counts: the 15-king-moves rule alone (the "
-        "default), or that and the rule on the balance of forces together, as the official rules have them",
+        choices=(OFFICIAL.name, KING_MOVES_ONLY.name),
+        default=OFFICIAL.name,
+        help="the draw rules that outcomes hold under, from fresh counts: the 15-king-moves rule and the "
+        "rule on the balance of forces together, as the official rules have them (the default), or the first "
+        "of them alone",
     )
     parser.set_defaults(run=_generate, extra="generate")
 
@@ -297,11 +298,17 @@ def _stats_table(found: Iterable[Statistics]) -> Iterable[str]:
         "longest win",
         "loss",
         "DTC win",
+        "DTB win",
     )
     yield f"{'material':<10}" + "".join(f"{column:>13}" for column in columns)
     for s in found:
         counts = (s.positions, s.win, s.cursed_win, s.draw, s.blessed_loss, s.loss)
-        longest = (s.longest_win_plies, s.longest_loss_plies, s.longest_dtc_win_plies)
+        longest = (
+            s.longest_win_plies,
+            s.longest_loss_plies,
+            s.longest_dtc_win_plies,
+            s.longest_dtb_win_plies,
+        )
         cells = [f"{count:,}" for count in counts] + [
             "-" if plies is None else str(plies) for plies in longest
         ]

@@ -43,11 +43,17 @@ def _fill_wdl(results: Results, out: NDArray[np.int8]) -> None:
 
 
 @kernel
-def _fill_distance(results: Results, distance: NDArray[np.uint8], shift: int, out: NDArray[np.uint8]) -> None:
+def _fill_distance(
+    stored: NDArray[np.uint8],
+    decided: NDArray[np.uint8],
+    distance: NDArray[np.uint8],
+    shift: int,
+    out: NDArray[np.uint8],
+) -> None:
     first = -1
     value = np.uint8(0)
     for index in range(len(out)):
-        if results.stored[index] and distance[index] != NOT_DECIDED:
+        if stored[index] and decided[index] != NOT_DECIDED:
             value = np.uint8(distance[index] >> shift)
             if first < 0:
                 first = index
@@ -57,23 +63,29 @@ def _fill_distance(results: Results, distance: NDArray[np.uint8], shift: int, ou
 
 
 def stored_values(results: Results, metric: Metric) -> NDArray[np.int8] | NDArray[np.uint8]:
-    """What the file of a metric holds, in the order of the index (see docs/format.md)."""
+    """What the file of a metric holds, in the order of the index (see docs/format.md).
+
+    DTB: of a slice solved with its balance counted.
+    """
     if metric is Metric.WDL:
         values = np.empty(len(results.dtw), dtype=np.int8)
         _fill_wdl(results, values)
         return values
     distances = np.empty(len(results.dtw), dtype=np.uint8)
+    stored, dtw, dtc, dtb = results.stored, results.dtw, results.dtc, results.dtb
     if metric is Metric.DTC:
-        _fill_distance(results, results.dtc, 0, distances)
+        _fill_distance(stored, dtc, dtc, 0, distances)
+    elif metric is Metric.DTB:
+        # Without a DTC it is drawn under the rules, whatever the pass to the balance change has found.
+        _fill_distance(stored, dtc, dtb, 0, distances)
     else:
-        _fill_distance(results, results.dtw, 1, distances)
+        _fill_distance(stored, dtw, dtw, 1, distances)
     return distances
 
 
 @kernel
 def read_stored(wdl: NDArray[np.int16], dtc: NDArray[np.int16], dtw: NDArray[np.int16], out: Results) -> None:
-    """The inverse of `stored_values` for all three metrics; only positions without a capture come out
-    right."""
+    """The inverse of `stored_values` for WDL, DTC and DTW; only positions without a capture come out right."""
     for index in range(len(wdl)):
         value = wdl[index]
         if value == _DRAW:
@@ -85,9 +97,10 @@ def read_stored(wdl: NDArray[np.int16], dtc: NDArray[np.int16], dtw: NDArray[np.
 
 @kernel
 def _count(results: Results, counts: NDArray[np.int64], longest: NDArray[np.int64]) -> None:
-    """`counts` [5] by wdl + 2; `longest` [3, 2]: most plies and the first index that has them, of DTW over
-    wins, DTW over losses, DTC over wins; -1 where there is none."""
+    """`counts` [5] by wdl + 2; `longest` [4, 2]: most plies and the first index that has them, of DTW over
+    wins, DTW over losses, DTC over wins, DTB over wins; -1 where there is none."""
     longest[:] = -1
+    with_balance = len(results.dtb) > 0
     for index in range(len(results.dtw)):
         dtw, dtc = signed(results.dtw[index]), signed(results.dtc[index])
         wdl = _wdl(dtw, dtc)
@@ -99,12 +112,14 @@ def _count(results: Results, counts: NDArray[np.int64], longest: NDArray[np.int6
             longest[row, 0], longest[row, 1] = dtw, index
         if wdl == _WIN and dtc > longest[2, 0]:
             longest[2, 0], longest[2, 1] = dtc, index
+        if wdl == _WIN and with_balance and signed(results.dtb[index]) > longest[3, 0]:
+            longest[3, 0], longest[3, 1] = signed(results.dtb[index]), index
 
 
 def statistics(material: Material, results: Results) -> Statistics:
     """The statistics of a solved slice, positions with a capture included."""
     counts = np.zeros(5, dtype=np.int64)
-    longest = np.zeros((3, 2), dtype=np.int64)
+    longest = np.zeros((4, 2), dtype=np.int64)
     _count(results, counts, longest)
 
     def of(row: int) -> tuple[int | None, str | None]:
@@ -115,6 +130,5 @@ def statistics(material: Material, results: Results) -> Statistics:
         return plies, Position(own_men, own_kings, other_men, other_kings).to_fen()
 
     loss, blessed_loss, draw, cursed_win, win = (int(count) for count in counts)
-    return Statistics(
-        str(material), material.positions, win, cursed_win, draw, blessed_loss, loss, *of(0), *of(1), *of(2)
-    )
+    outcomes = win, cursed_win, draw, blessed_loss, loss
+    return Statistics(str(material), material.positions, *outcomes, *of(0), *of(1), *of(2), *of(3))

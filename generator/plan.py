@@ -10,14 +10,16 @@ from pathlib import Path
 
 from generator import afters
 from generator.slices import Workshop, balance_bytes
+from tablebase.drawrules import OFFICIAL
 from tablebase.format import Metric
 from tablebase.material import Material, materials
+from tablebase.ruleset import Ruleset
 
 # A slice in work: DTW, DTC, DTB, whether stored, a byte each; once more while its files are being written.
 _RESULT_BYTES = 2 * 4 + 2
 # Disk, bits a position, rounded up from what 2-5 pieces take (docs/performance.md); more pieces have taken
 # less.
-_DISK_BITS = {Metric.WDL: 0.25, Metric.DTC: 0.45, Metric.DTW: 1.2}
+_DISK_BITS = {Metric.WDL: 0.25, Metric.DTC: 0.45, Metric.DTW: 1.2, Metric.DTB: 0.6}
 _PROGRAM_BYTES = 450 << 20  # most of it while kernels are compiled
 
 MOST_PIECES = 8
@@ -81,6 +83,7 @@ class Plan:
         jobs: threads.
         todo: pairs to solve, in order.
         known: pairs that those lead to and that are solved already, in order.
+        ruleset: the rules that outcomes hold under.
     """
 
     pieces: int
@@ -88,6 +91,7 @@ class Plan:
     jobs: int
     todo: Sequence[Material]
     known: Sequence[Material] = ()
+    ruleset: Ruleset = OFFICIAL
 
     @cached_property
     def materials(self) -> list[Material]:
@@ -105,26 +109,34 @@ class Plan:
         pairs_in_memory = [*self.known, *self.todo]
         tables = sum(afters.size_in_bytes(m) for pair in pairs_in_memory for m in both(pair))
         results = max((sum(m.positions for m in both(pair)) for pair in pairs_in_memory), default=0)
-        balance = max((balance_bytes(pair) for pair in pairs_in_memory), default=0)
+        balance = max((balance_bytes(p) for p in pairs_in_memory if self.ruleset.counts_apart(p)), default=0)
         rooms = max((Workshop.size_in_bytes(pair) for pair in pairs_in_memory), default=0)
         return _PROGRAM_BYTES + tables + balance + results * _RESULT_BYTES + rooms * self.jobs
 
     @cached_property
     def disk(self) -> int:
         """Bytes of disk it takes, about."""
-        return int(self.positions * sum(_DISK_BITS[metric] for metric in self.metrics) / 8) + 4096 * len(
-            self.materials
-        ) * len(self.metrics)
+        return sum(
+            int(material.positions * _DISK_BITS[metric] / 8) + 4096
+            for material in self.materials
+            for metric in self.metrics
+            if metric.fits(material, self.ruleset)
+        )
 
 
-def plan(pieces: int, metrics: Sequence[Metric], jobs: int, solved: set[Material]) -> Plan:
+def plan(
+    pieces: int,
+    metrics: Sequence[Metric],
+    jobs: int,
+    solved: set[Material],
+    ruleset: Ruleset = OFFICIAL,
+) -> Plan:
     """The plan for all materials of 2 to `pieces` pieces, where the pairs `solved` are there already."""
     every = pairs(pieces)
     todo = [pair for pair in every if pair not in solved]
     needed = depends_on(todo)
-    return Plan(
-        pieces, tuple(metrics), jobs, todo, [pair for pair in every if pair in solved and pair in needed]
-    )
+    known = [pair for pair in every if pair in solved and pair in needed]
+    return Plan(pieces, tuple(metrics), jobs, todo, known, ruleset)
 
 
 def available_memory() -> int:

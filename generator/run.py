@@ -22,7 +22,7 @@ from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, 
 from generator.sides import Results
 from generator.slices import Crew, Pair, compile_solver, empty_results
 from tablebase.atomicfile import TEMPORARY_SUFFIX
-from tablebase.drawrules import KING_MOVES_ONLY, Ruleset
+from tablebase.drawrules import OFFICIAL, Ruleset
 from tablebase.errors import ManifestError, MaterialError, WrongVersionError
 from tablebase.format import FORMAT_VERSION, Metric, table_name, write_table
 from tablebase.manifest import FILE_NAME as MANIFEST
@@ -31,6 +31,8 @@ from tablebase.material import Material
 from tablebase.table import Table
 
 ALL_METRICS = tuple(Metric)
+# What a solved slice is restored from. Its DTB is no other slice's business.
+_RESTORED_FROM = {Metric.WDL, Metric.DTC, Metric.DTW}
 
 
 class Progress(Protocol):
@@ -165,6 +167,8 @@ def _is_whole(directory: Path, manifest: Manifest, material: Material, metrics: 
     if entry is None or entry.statistics is None:
         return False
     for metric in metrics:
+        if not metric.fits(material, manifest.ruleset):
+            continue
         record = entry.files.get(metric)
         path = directory / table_name(material, metric)
         if record is None or not path.is_file() or path.stat().st_size != record.size:
@@ -177,7 +181,7 @@ def make_plan(
     pieces: int,
     metrics: Sequence[Metric],
     jobs: int,
-    ruleset: Ruleset = KING_MOVES_ONLY,
+    ruleset: Ruleset = OFFICIAL,
     replace: bool = False,
 ) -> Plan:
     """What a run in `directory` would do now. Nothing is written.
@@ -197,7 +201,7 @@ def _make_plan(
     solved = {
         pair for pair in pairs(pieces) if all(_is_whole(directory, manifest, m, wanted) for m in both(pair))
     }
-    return plan(pieces, wanted, jobs, solved)
+    return plan(pieces, wanted, jobs, solved, manifest.ruleset)
 
 
 def check_plan(directory: Path, work: Plan, memory: int | None = None) -> None:
@@ -220,7 +224,7 @@ def check_plan(directory: Path, work: Plan, memory: int | None = None) -> None:
         return
     fitting = 0
     for pieces in range(2, min(work.pieces, MOST_PIECES + 1)):
-        smaller = plan(pieces, work.metrics, work.jobs, set())
+        smaller = plan(pieces, work.metrics, work.jobs, set(), work.ruleset)
         if smaller.memory > memory or smaller.disk > disk:
             break
         fitting = pieces
@@ -252,7 +256,7 @@ def generate(
     pieces: int,
     metrics: Sequence[Metric] = ALL_METRICS,
     jobs: int = 1,
-    ruleset: Ruleset = KING_MOVES_ONLY,
+    ruleset: Ruleset = OFFICIAL,
     progress: Progress | None = None,
     memory: int | None = None,
     replace: bool = False,
@@ -349,7 +353,7 @@ class _Run:
                         written.result()
 
     def _restore(self, crew: Crew, pair: Material, threads: Executor) -> None:
-        if not all(set(self._manifest.slices[m].files) == set(Metric) for m in both(pair)):
+        if not all(self._manifest.slices[m].files.keys() >= _RESTORED_FROM for m in both(pair)):
             crew.solve(pair)  # the files do not hold all that the solver needs to know
             return
         own = self._read(pair, threads)
@@ -370,6 +374,8 @@ class _Run:
             before = self._manifest.slices.get(material)
             files = dict(before.files) if before else {}
             for metric in self._work.metrics:
+                if not metric.fits(material, self._ruleset):
+                    continue
                 files[metric] = write_table(
                     self._directory / table_name(material, metric),
                     material,

@@ -18,7 +18,7 @@ from generator.jit import interruptible
 from generator.menplacements import blocks_of
 from generator.sides import NOT_DECIDED, STRIP, Results, SideRoom
 from generator.spread import TOO_LONG
-from generator.staircase import drawn_under_both
+from generator.staircase import compile_search, count_both
 from generator.subsets import Subsets, subsets
 from tablebase.indexing import sets_at
 from tablebase.material import Material
@@ -120,8 +120,8 @@ def empty_results(material: Material, with_balance: bool = False) -> Results:
 
 
 def balance_bytes(pair: Material) -> int:
-    """Memory of the balance scores of a material and its mirror, while they are solved."""
-    return 32 * (words(pair) + words(pair.mirror)) if counts_balance(pair) else 0
+    """Memory of the balance scores of a material and its mirror, while they are solved with them."""
+    return 32 * (words(pair) + words(pair.mirror))
 
 
 def _balance_scores(material: Material, with_balance: bool) -> NDArray[np.uint8]:
@@ -182,15 +182,15 @@ class Crew:
         results = (own, own if twin else empty_results(material.mirror, balance is not None))
         self._run(material, results, False)
         if balance is not None:
-            self._draw_under_both(material, results, balance)
+            self._count_both(material, results, balance)
         return results
 
     def _balance_limit(self, material: Material) -> int | None:
         return self._balance(material.pieces) if material.own_kings and material.other_kings else None
 
-    def _draw_under_both(self, material: Material, results: Pair, balance: int) -> None:
+    def _count_both(self, material: Material, results: Pair, balance: int) -> None:
         slices = [material, material.mirror]
-        for which, indices in enumerate(drawn_under_both(material, results, self._limit, balance)):
+        for which, indices in enumerate(count_both(material, results, self._limit, balance)):
             for index in indices.tolist():
                 results[which].dtc[index] = NOT_DECIDED
                 forget_outcome(self._afters, *sets_at(slices[which], index))
@@ -270,3 +270,4 @@ def compile_solver() -> None:
     crew = Crew(allocate([smallest], smallest.pieces), None, _Here(), 1, lambda positions: None)
     with interruptible():
         crew.solve(smallest)
+        compile_search()

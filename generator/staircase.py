@@ -1,16 +1,20 @@
-"""Wins that keep either count of moves, but not both at once.
+"""Wins that keep either count of moves, but not both at once; and the exact DTB of all others.
 
 A win under the rules must reach a zeroing move before the king moves have run out, and a capture or promotion
 before the count of the balance has. What a position needs of the one depends on what is left of the other: a
-staircase. This file finds, in a solved slice and its mirror, the positions that are won (or lost) under the
-king-moves rule from a fresh count, and are drawn under both.
+staircase. DTB is its first step: the plies of the balance that a position needs while its king moves are
+fresh. This file works it out in a solved slice and its mirror, where the pass to the balance change
+(`spread_balance`), which does not look at king moves, has found a lower bound; and so it finds the positions
+that are won (or lost) under the king-moves rule, and are drawn under both, as no DTB within the limit wins
+them.
 
-It needs three facts about each position: DTC, the least that any win needs of king moves; DTB, the least that
-any win needs of the balance count; and, for the way of playing that is shortest to the balance change, the
-king moves which that way needs (`bound`). Most positions are decided by them: won where bound and DTB are
-within what is left, not won where DTC or DTB is beyond. The others are searched, ply by ply, all together:
-each ply takes one of the balance count, so the positions of a ply with what is left of king moves are a
-*layer*, and layers are decided from the last to the first.
+It needs three facts about each position: DTC, the least that any win needs of king moves; the bound of DTB;
+and, for the way of playing that is shortest to the balance change, the king moves which that way needs
+(`bound`). They decide most positions: the bound is the DTB where no more king moves can be played in so many
+plies, or that way needs no more. The others, the *hard* ones, are searched for rising plies of the balance:
+from the position on ply by ply, all together. Each ply takes one of the balance count, so the positions of a
+ply with what is left of king moves are a *layer*, and layers are decided from the last to the first. A man's
+move gives fresh king moves, with less of the balance left than is searched for: what comes after it is known.
 """
 
 import numpy as np
@@ -87,15 +91,17 @@ def _fill_bounds(
 def _at_once(
     slot: int,
     kings: int,
+    fresh: bool,
     balance: int,
     bounds: NDArray[np.uint8],
     dtc: NDArray[np.uint8],
     dtb: NDArray[np.uint8],
 ) -> int:
-    """What is known of a position with so much left of both counts."""
+    """What is known of a position with so much left of both counts, where every DTB up to `balance` is
+    exact, and the greater ones are greater."""
     if dtb[slot] > balance or dtc[slot] > kings:
         return _NOT_WON
-    return _WON if bounds[slot] <= kings else _OPEN
+    return _WON if fresh or bounds[slot] <= kings else _OPEN
 
 
 @kernel
@@ -137,8 +143,9 @@ def _look(
                     continue
                 state = _NOT_WON
             else:
-                left = kings - 1 if reverse(c) == men else king_limit
-                state = _at_once(after, left, balance - 1, bounds, dtc, dtb)
+                man_moved = reverse(c) != men
+                left = king_limit if man_moved else kings - 1
+                state = _at_once(after, left, man_moved, balance - 1, bounds, dtc, dtb)
                 if state == _OPEN:
                     node = after * _KINGS + left
                     if decide:
@@ -172,10 +179,17 @@ class _Search:
         order = far[np.argsort(self.dtb[far], kind="stable")]
         _fill_bounds(self.layout, order, self._won, self.dtb, king_limit, self._bounds, self._buffer)
 
-    def failing(self, slots: NDArray[np.int64], balance: int) -> NDArray[np.int64]:
-        """Of some slots, those that are not won (or lost) from fresh counts of king moves and `balance`
-        plies."""
-        layers = [np.unique(slots[self._bounds[slots] > self._king_limit] * _KINGS + self._king_limit)]
+    def find_dtb(self, balance_limit: int) -> None:
+        """Make `dtb` exact up to `balance_limit` plies, and greater than that where none of them wins."""
+        hard = np.flatnonzero(self.under_kings_rule & (self._bounds > self._king_limit))
+        for balance in range(int(self.dtb[hard].min(initial=_NEVER)), balance_limit + 1):
+            failing = self._failing(hard[self.dtb[hard] == balance], balance)
+            self.dtb[failing] = balance + 1
+
+    def _failing(self, slots: NDArray[np.int64], balance: int) -> NDArray[np.int64]:
+        """Of some hard slots, those that are not won (or lost) from fresh counts of king moves and `balance`
+        plies. Every smaller DTB must be exact."""
+        layers = [np.unique(slots * _KINGS + self._king_limit)]
         while len(layers[-1]):
             layers.append(self._next(layers[-1], balance - len(layers) + 1))
         won = np.zeros(0, np.bool_)
@@ -229,26 +243,37 @@ class _Search:
         )
 
 
-def drawn_under_both(
+def count_both(
     pair: Material, results: tuple[Results, Results], king_limit: int, balance_limit: int
 ) -> list[NDArray[np.int64]]:
-    """The positions of a solved material, and of its mirror, that are decided under the king-moves rule (have
-    a DTC) and drawn under both counts: their indices, for each of the two slices (one where they are the
-    same).
+    """Make the DTB of a solved material and its mirror exact where they have a DTC (elsewhere it means
+    nothing), and find the positions that have a DTC and are drawn under both counts.
 
     Args:
         pair: a material in which both sides have kings, with men on the board.
-        results: its values, with DTB to `balance_limit` plies.
+        results: its values, with DTB to `balance_limit` plies, the king-moves rule left aside.
         king_limit: plies in a row of king moves, at most 63.
         balance_limit: plies from one capture or promotion to the next.
+
+    Returns:
+        Their indices, for each of the two slices (one where they are the same).
     """
     both = results[:1] if pair == pair.mirror else results
     if not any(np.any((r.dtc != NOT_DECIDED) & (r.dtb > min(king_limit, balance_limit))) for r in both):
         return [np.zeros(0, np.int64) for _ in both]
     search = _Search(pair, results, king_limit)
-    suspects = search.under_kings_rule & (search.dtb > min(king_limit, balance_limit))
-    too_far = np.flatnonzero(suspects & (search.dtb > balance_limit))
-    in_reach = np.flatnonzero(suspects & (search.dtb <= balance_limit))
-    slots = np.union1d(too_far, search.failing(in_reach, balance_limit))
+    search.find_dtb(balance_limit)
     start = search.layout.start
-    return [slots[(slots >= start[i]) & (slots < start[i + 1])] - start[i] for i in range(len(both))]
+    drawn = []
+    for number, part in enumerate(both):
+        part.dtb[:] = search.dtb[start[number] : start[number + 1]]
+        drawn.append(np.flatnonzero((part.dtc != NOT_DECIDED) & (part.dtb > balance_limit)))
+    return drawn
+
+
+def compile_search() -> None:
+    """Have the search's kernels compiled, or loaded, in the calling thread."""
+    lone_kings = Material(1, 0, 1, 0)
+    nothing = Results(*(np.full(lone_kings.positions, NOT_DECIDED, np.uint8) for _ in range(4)))
+    search = _Search(lone_kings, (nothing, nothing), 1)
+    search._next(np.zeros(0, np.int64), 1)

@@ -55,6 +55,11 @@ class Metric(StrEnum):
     WDL = "wdl"
     DTC = "dtc"
     DTW = "dtw"
+    DTB = "dtb"
+
+    def fits(self, material: Material, ruleset: Ruleset) -> bool:
+        """Whether there is a table of it for a slice: DTB has one only where it is more than DTC."""
+        return self is not Metric.DTB or ruleset.counts_apart(material)
 
 
 class Mapping(Protocol):
@@ -352,7 +357,7 @@ def write_table(
         metric: what the values are.
         ruleset: the rules they assume.
         values: shape (material.positions,), integers of one or two bytes, in index order, as the metric is
-            stored (WDL -2..2; DTC plies; DTW plies halved). Slots that nobody reads may hold whatever
+            stored (WDL -2..2; DTC and DTB plies; DTW plies halved). Slots that nobody reads may hold whatever
             compresses best, but no value that is stored nowhere else: it would make the alphabet longer.
         generator_version: ASCII, 28 characters at most.
         level: of zstd.

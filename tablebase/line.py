@@ -21,6 +21,9 @@ class MoveValue:
         dtc: the move's own DTC in plies, counted from before it: 1 if it zeroes or ends the game; None unless
             the outcome is a win or a loss, or where it is not known.
         dtw: the move's own DTW in plies, counted from before it; None for a draw on the board, or not known.
+        dtb: the move's own DTB in plies, counted from before it: 1 for a capture or a promotion, or if it
+            ends the game; None unless the outcome is a win or a loss, where the rules do not count the
+            balance in the position before it, or where it is not known.
         after: the position after it.
         probe_after: the value of that position, for the opponent; `UNKNOWN` where there is no table for it.
     """
@@ -29,6 +32,7 @@ class MoveValue:
     outcome: Outcome
     dtc: int | None
     dtw: int | None
+    dtb: int | None
     after: Position
     probe_after: Probe
 

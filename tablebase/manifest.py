@@ -9,7 +9,7 @@ from typing import Any
 
 from tablebase.atomicfile import FileRecord, write_atomically
 from tablebase.datadir import generate_command
-from tablebase.drawrules import KING_MOVES_ONLY, RULESETS, Ruleset
+from tablebase.drawrules import OFFICIAL, RULESETS, Ruleset
 from tablebase.errors import ManifestError, WrongVersionError
 from tablebase.format import FORMAT_VERSION, Metric
 from tablebase.material import Material
@@ -27,6 +27,7 @@ class Statistics:
         longest_win_plies: the greatest DTW of a win or cursed win, and below it a position that has it.
         longest_loss_plies: the greatest DTW of a loss or blessed loss.
         longest_dtc_win_plies: the greatest DTC of a win.
+        longest_dtb_win_plies: the greatest DTB of a win, in a slice that has a `.dtb` table.
 
     The `longest_*` are None where there is no such position.
     """
@@ -44,6 +45,8 @@ class Statistics:
     longest_loss_fen: str | None = None
     longest_dtc_win_plies: int | None = None
     longest_dtc_win_fen: str | None = None
+    longest_dtb_win_plies: int | None = None
+    longest_dtb_win_fen: str | None = None
 
 
 @dataclass(slots=True)
@@ -65,7 +68,7 @@ class Manifest:
     """
 
     generator_version: str
-    ruleset: Ruleset = KING_MOVES_ONLY
+    ruleset: Ruleset = OFFICIAL
     slices: dict[Material, SliceRecord] = field(default_factory=dict)
 
     @classmethod

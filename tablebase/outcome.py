@@ -71,11 +71,17 @@ class Probe:
             outcome; None unless the outcome is a win or a loss, or where it is not known.
         dtw: plies to the end of the game on the board, both sides playing best for length and without draw
             rules; None for a draw on the board, or where it is not known.
+        dtb: plies to the next balance change (a capture or a promotion) or the end of the game: the fewest
+            that have to be left of the count of the balance of forces for the outcome to stand, while the
+            count of king moves is fresh. None unless the outcome is a win or a loss; where the rules do not
+            count the balance, as a side has no king or there is no limit for so many pieces; or where it is
+            not known. (A game that is over has 0, whatever is counted.)
     """
 
     outcome: Outcome
     dtc: int | None = None
     dtw: int | None = None
+    dtb: int | None = None
 
     @property
     def wdl(self) -> int | None:
@@ -86,34 +92,46 @@ class Probe:
 UNKNOWN = Probe(Outcome.UNKNOWN)
 """The value of a position that is in no table."""
 
-LOST = Probe(Outcome.LOSS, dtc=0, dtw=0)
+LOST = Probe(Outcome.LOSS, dtc=0, dtw=0, dtb=0)
 """The value of a side without a move, or without pieces: the one way in which a game ends."""
 
 
-def move_value(after: Probe, zeroing: bool, rules: Ruleset) -> Probe:
+def move_value(
+    after: Probe, zeroing: bool, balance_change: bool, rules: Ruleset, balance_plies: int | None = None
+) -> Probe:
     """What a move is worth to the player who makes it, distances counted from before the move.
 
     Args:
         after: the value of the position after the move, for the opponent.
         zeroing: whether the move is a capture or the move of a man.
+        balance_change: whether it is a capture or a promotion.
         rules: the ruleset that `after` assumes.
+        balance_plies: what it allows from one balance change to the next with the pieces before the move;
+            None for no limit.
 
     The outcome of the position after a king move is one from a fresh count, but the king move itself has
-    been counted: a loss in as many plies as the rules allow at all is, one ply earlier, a cursed win. Where
-    `after` is decided but its DTC is not known (a set without `.dtc` tables) this cannot be told, and the
-    outcome is the fresh one.
+    been counted: a loss in as many plies as the rules allow at all is, one ply earlier, a cursed win. The
+    same goes for any move but a balance change and the plies of the balance. Where `after` is decided but its
+    DTC or DTB is not known (a set without such tables) this cannot be told, and the outcome is the fresh one.
     """
     outcome = -after.outcome
     dtw = None if after.dtw is None else after.dtw + 1
     if not outcome.is_decided:
         return Probe(outcome, None, dtw)
-    if zeroing:
-        return Probe(outcome, 1, dtw)
-    if after.dtc is None:
-        return Probe(outcome, None, dtw)
-    if rules.exceeds(after.dtc + 1):
+    dtc = _further(after.dtc, zeroing)
+    dtb = _further(after.dtb, balance_change)
+    if not zeroing and dtc is not None and rules.exceeds(dtc):
         return Probe(_AGED[outcome], None, dtw)
-    return Probe(outcome, after.dtc + 1, dtw)
+    if not balance_change and dtb is not None and balance_plies is not None and dtb > balance_plies:
+        return Probe(_AGED[outcome], None, dtw)
+    return Probe(outcome, dtc, dtw, dtb)
+
+
+def _further(distance: int | None, reached: bool) -> int | None:
+    """A distance a ply earlier; `reached`: by that very ply."""
+    if reached:
+        return 1
+    return None if distance is None else distance + 1
 
 
 SortKey = tuple[int, float, float, str]

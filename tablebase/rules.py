@@ -83,6 +83,11 @@ class Move:
         """Whether the move sets the 15-king-moves count back to nought: a capture or a man's move."""
         return bool(self.captured) or self.piece is Piece.MAN
 
+    @property
+    def balance_change(self) -> bool:
+        """Whether the move changes the balance of forces: a capture or a promotion."""
+        return bool(self.captured) or self.promotes
+
     def __str__(self) -> str:
         """The notation: `c3-d4`, `c3:e5`, or the full path where start and end are ambiguous."""
         squares = self.path if self.ambiguous else (self.path[0], self.path[-1])

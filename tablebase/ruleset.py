@@ -8,6 +8,7 @@ from enum import StrEnum
 from tablebase.board import Position
 from tablebase.counters import Counter
 from tablebase.counting import Count, Event, Span
+from tablebase.material import Material
 from tablebase.scope import MOST, Scope
 
 
@@ -147,6 +148,16 @@ class Ruleset:
             if counter is Counter.BALANCE_PLIES
         ]
         return min(limits, default=None)
+
+    def counts_balance(self, material: Material) -> bool:
+        """Whether the rule on the balance of forces sets a limit to a slice: both sides have a king."""
+        both_kings = material.own_kings and material.other_kings
+        return bool(both_kings and self.balance_plies(material.pieces) is not None)
+
+    def counts_apart(self, material: Material) -> bool:
+        """Whether the balance of forces is counted in a slice, and apart from king moves: there are men,
+        whose steps give back the one count and not the other."""
+        return material.men > 0 and self.counts_balance(material)
 
 
 KING_PLIES = Count(Counter.KING_PLIES, (Span(Scope(), Event.CAPTURE | Event.MAN_MOVE),))

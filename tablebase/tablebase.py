@@ -11,7 +11,7 @@ from types import TracebackType
 from tablebase.board import Position
 from tablebase.cache import DEFAULT_BYTES, FrameCache
 from tablebase.datadir import generate_command
-from tablebase.drawrules import KING_MOVES_ONLY, Ruleset
+from tablebase.drawrules import OFFICIAL, Ruleset
 from tablebase.errors import (
     ClosedError,
     DamagedHeaderError,
@@ -71,14 +71,15 @@ class Tablebase:
         self._directories: list[Path] = []
         self._paths: dict[_Key, Path] = {}
         self._tables: dict[_Key, Table] = {}
+        self._balance_metrics: dict[Material, Metric | None] = {}
         self._lock = Lock()
         self._closed = False
         self._pieces = 0
 
     @property
     def ruleset(self) -> Ruleset:
-        """The rules that the tables assume."""
-        return self._ruleset or KING_MOVES_ONLY
+        """The rules that the tables assume; the official ones while there are no tables."""
+        return self._ruleset or OFFICIAL
 
     # The set
 
@@ -108,6 +109,7 @@ class Tablebase:
                     rules = self._one_ruleset(rules, check_version(head, file), file)
                 found[key] = file
         self._ruleset = rules
+        self._balance_metrics.clear()
         self._directories.append(directory)
         self._paths |= found
         self._pieces = self._complete_to()
@@ -186,12 +188,20 @@ class Tablebase:
         """
         return self._value(position, (Metric.DTW,)).dtw
 
+    def probe_dtb(self, position: Position) -> int | None:
+        """The plies to the next balance change (a capture or a promotion) or the end of the game.
+
+        None unless it is a win or a loss, and where the tables' rules do not count the balance: a side has no
+        king, or there is no limit for so many pieces. Raises as `probe_wdl` does.
+        """
+        return self._value(position, (Metric.DTB,)).dtb
+
     def probe(self, position: Position) -> Probe:
         """Everything known of a position.
 
         A distance whose table is missing is None; the outcome's table must be there. Raises as `probe_wdl`.
         """
-        return self._value(position, (Metric.DTC, Metric.DTW), lenient=True)
+        return self._value(position, (Metric.DTC, Metric.DTW, Metric.DTB), lenient=True)
 
     def get_wdl(self, position: Position, default: int | None = None) -> int | None:
         """`probe_wdl`, or `default` where a table is missing."""
@@ -214,6 +224,13 @@ class Tablebase:
         except MissingTableError:
             return default
 
+    def get_dtb(self, position: Position, default: int | None = None) -> int | None:
+        """`probe_dtb`, or `default` where a table is missing."""
+        try:
+            return self.probe_dtb(position)
+        except MissingTableError:
+            return default
+
     def get_probe(self, position: Position, default: Probe = UNKNOWN) -> Probe:
         """`probe`, or `default` where a table is missing."""
         try:
@@ -226,15 +243,15 @@ class Tablebase:
         if not moves:
             return LOST
         if not position.other_men | position.other_kings:
-            return Probe(Outcome.WIN, dtc=1, dtw=1)
+            return Probe(Outcome.WIN, dtc=1, dtw=1, dtb=1)
         if moves[0].is_capture:
             after = [self._value(position_after(position, move), distances, lenient) for move in moves]
-            return self._best_capture(after)
+            return self._best_capture(after, self._balance_metric(Material.of(position)) is not None)
         return self._stored(position, distances, lenient)
 
-    def _best_capture(self, after: list[Probe]) -> Probe:
+    def _best_capture(self, after: list[Probe], counts_balance: bool) -> Probe:
         """The value of a position from those of the positions that its captures lead to."""
-        values = [move_value(probe, zeroing=True, rules=self.ruleset) for probe in after]
+        values = [move_value(probe, zeroing=True, balance_change=True, rules=self.ruleset) for probe in after]
         wdls = [value.outcome.wdl or 0 for value in values]
         best = max(wdls)
         # On the board a cursed win is a win like any other, so the shortest may be one.
@@ -244,7 +261,8 @@ class Tablebase:
         if known and len(known) == len(lengths):
             dtw = min(known) if best > 0 else max(known)
         outcome = Outcome.from_wdl(best)
-        return Probe(outcome, 1 if outcome.is_decided else None, dtw)
+        at_once = 1 if outcome.is_decided else None
+        return Probe(outcome, at_once, dtw, at_once if counts_balance else None)
 
     def _stored(self, position: Position, distances: Collection[Metric], lenient: bool) -> Probe:
         """The value of a position without a capture, from the tables of its slice."""
@@ -257,13 +275,28 @@ class Tablebase:
         if not -2 <= wdl <= 2:
             raise DamagedHeaderError(f"{table.path} is damaged: its alphabet has {wdl}; generate it again")
         outcome = Outcome.from_wdl(wdl)
-        dtc = dtw = None
+        dtc = dtw = dtb = None
         if outcome.is_decided and Metric.DTC in distances:
             dtc = self._distance(material, Metric.DTC, index, lenient)
         if wdl and Metric.DTW in distances:
             stored = self._distance(material, Metric.DTW, index, lenient)
             dtw = None if stored is None else dtw_plies(stored, won=wdl > 0)
-        return Probe(outcome, dtc, dtw)
+        if outcome.is_decided and Metric.DTB in distances:
+            metric = self._balance_metric(material)
+            if metric is not None:
+                dtb = dtc if metric in distances else None
+                dtb = self._distance(material, metric, index, lenient) if dtb is None else dtb
+        return Probe(outcome, dtc, dtw, dtb)
+
+    def _balance_metric(self, material: Material) -> Metric | None:
+        """The metric that tells the DTB of a slice; None where its balance is not counted."""
+        if material not in self._balance_metrics:
+            metric = None
+            if self.ruleset.counts_balance(material):
+                # Without men every move but a capture is counted in both.
+                metric = Metric.DTB if self.ruleset.counts_apart(material) else Metric.DTC
+            self._balance_metrics[material] = metric
+        return self._balance_metrics[material]
 
     def _distance(self, material: Material, metric: Metric, index: int, lenient: bool) -> int | None:
         if lenient and not self.has_table(material, metric):
@@ -333,22 +366,24 @@ class Tablebase:
             ClosedError: the tablebase has been closed.
         """
         valued = []
+        counts_balance = self.ruleset.counts_balance(Material.of(position))
+        limit = self.ruleset.balance_plies(position.pieces) if counts_balance else None
         for move in legal_moves(position):
             after = position_after(position, move)
             probe = self.get_probe(after)
-            own = move_value(probe, move.zeroing, self.ruleset)
-            valued.append(MoveValue(move, own.outcome, own.dtc, own.dtw, after, probe))
+            own = move_value(probe, move.zeroing, move.balance_change, self.ruleset, limit)
+            dtb = own.dtb if counts_balance else None
+            valued.append(MoveValue(move, own.outcome, own.dtc, own.dtw, dtb, after, probe))
         if any(value.outcome is Outcome.WIN for value in valued) and self._may_run_out(position):
-            valued = [replace(v, outcome=Outcome.CURSED_WIN, dtc=None) if v.wdl == 2 else v for v in valued]
+            cursed = Outcome.CURSED_WIN
+            valued = [replace(v, outcome=cursed, dtc=None, dtb=None) if v.wdl == 2 else v for v in valued]
         valued.sort(key=lambda v: move_order(Probe(v.outcome, v.dtc, v.dtw), str(v.move)))
         return valued
 
     def _may_run_out(self, position: Position) -> bool:
         """Whether moves that win from fresh counts do not win here: no single count ages them beyond its
         limit, but the position's own table knows that two together do."""
-        two_counts = self.ruleset.balance_plies(position.pieces) is not None
-        both_kings = position.wk and position.bk
-        if not (two_counts and both_kings and position.wm | position.bm):
+        if not self.ruleset.counts_apart(Material.of(position)):
             return False
         return self.get_probe(position).outcome is Outcome.CURSED_WIN
 

@@ -74,7 +74,7 @@ def write_solved(
     directory: Path,
     solved: Mapping[Position, Solved],
     pieces: int,
-    metrics: tuple[Metric, ...] = tuple(Metric),
+    metrics: tuple[Metric, ...] = (Metric.WDL, Metric.DTC, Metric.DTW),
     ruleset: Ruleset = OFFICIAL,
 ) -> None:
     """Tables of all materials of so many pieces. Slots that must not be read hold values that are wrong."""

@@ -11,7 +11,7 @@ from generator import afters
 from generator.plan import both, pairs
 from generator.sides import NOT_DECIDED, Results
 from generator.slices import Crew, counts_balance
-from generator.staircase import drawn_under_both
+from generator.staircase import count_both
 from tablebase import Outcome, Position, open_tablebase
 from tablebase.drawrules import OFFICIAL
 from tablebase.material import Material, materials
@@ -67,14 +67,14 @@ def test_up_to_four_pieces_the_two_counts_change_nothing(solved: dict[Material, 
             pair = (results, solved[material.mirror])
             balance = OFFICIAL.balance_plies(material.pieces)
             assert balance is not None
-            assert not any(len(found) for found in drawn_under_both(material, pair, 30, balance))
+            assert not any(len(found) for found in count_both(material, pair, 30, balance))
 
 
 def test_a_smaller_limit_of_the_balance_count_draws_what_needs_more(solved: dict[Material, Results]) -> None:
     material = Material.parse("KKMvK")
     pair = (solved[material], solved[material.mirror])
     for balance in (3, 10, 25):
-        for results, found in zip(pair, drawn_under_both(material, pair, 30, balance), strict=True):
+        for results, found in zip(pair, count_both(material, pair, 30, balance), strict=True):
             # No more king moves in a row than plies in all: the king-moves rule cannot bind.
             expected = np.flatnonzero((results.dtc != NOT_DECIDED) & (results.dtb > balance))
             assert np.array_equal(found, expected)
