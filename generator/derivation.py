@@ -171,12 +171,13 @@ def _derive(
 
 
 @kernel
-def fill_captures(arena: Arena, which: int, first: int, last: int) -> int:
+def fill_captures(arena: Arena, which: int, first: int, last: int, filled: bool) -> int:
     """Write the values of the positions with a capture at indices first <= i < last of slice `which`.
 
-    Tables do not store them. The slices of fewer pieces must have been filled. Returns how many there are.
+    Tables do not store them. `filled`: whether those of the slices of fewer pieces, which captures lead to,
+    have been filled in; they are worked out anew otherwise. Returns how many there are.
     """
-    levels = 1  # a capture leads to fewer pieces, where all is filled
+    levels = 1 if filled else 1 + arena.layout.counts[which].sum()
     buffers = np.empty((levels, BUFFER_ROWS, 4), np.int64)
     summaries = np.empty((levels, _SUMMARY), np.int64)
     positions = positions_at(arena.layout, which, np.arange(first, last))
@@ -184,7 +185,7 @@ def fill_captures(arena: Arena, which: int, first: int, last: int) -> int:
     for row in range(len(positions)):
         sets = positions[row]
         if has_capture(sets[0], sets[1], sets[2], sets[3]):
-            wdl, dtc, dtw = _resolve(sets, arena, True, buffers, summaries)
+            wdl, dtc, dtw = _resolve(sets, arena, filled, buffers, summaries)
             slot = arena.layout.start[which] + first + row
             arena.wdl[slot] = wdl
             if arena.dtc.size > 1:

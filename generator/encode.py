@@ -85,7 +85,7 @@ def stored_values(results: Results, metric: Metric) -> NDArray[np.int8] | NDArra
 
 @kernel
 def read_stored(wdl: NDArray[np.int16], dtc: NDArray[np.int16], dtw: NDArray[np.int16], out: Results) -> None:
-    """The inverse of `stored_values` for WDL, DTC and DTW; only positions without a capture come out right."""
+    """The inverse of `stored_values` for WDL, DTC and DTW. Positions with a capture do not come out right."""
     for index in range(len(wdl)):
         value = wdl[index]
         if value == _DRAW:

@@ -61,11 +61,6 @@ def king_plies(material: Material, ruleset: Ruleset) -> int | None:
     return min((plies for plies in limits if plies is not None), default=None)
 
 
-def has_two_counts(material: Material, ruleset: Ruleset) -> bool:
-    """Whether the two counts run apart in a slice: a man's step gives back the one and not the other."""
-    return material.men > 0 and balance_plies(material, ruleset) is not None
-
-
 class TwoCounts(NamedTuple):
     """What is known of each position of a slice and its mirror, in the order of the arena.
 
@@ -116,12 +111,12 @@ def count_together(arena: Arena, which: int, mirror: int, limit: int, run: Map) 
     first, end = int(layout.start[which]), int(layout.start[mirror + 1])
     stored = arena.wdl[first:end].copy()
     needed = np.full(end - first, NEVER, np.uint16)
-    blocks = _blocks(layout, which, mirror)
+    blocks = joined_blocks(layout, which, mirror)
     pair = np.array([which, mirror])
     limit = min(limit, NEVER - 1)
 
     def count(some: NDArray[np.int64]) -> None:
-        _count_blocks(arena, pair, some, limit, needed)
+        count_blocks(arena, pair, some, limit, needed)
 
     a_task = max(1, _TASK_POSITIONS // int(layout.block_size[pair].sum()))
     # A man's step leads to a block with fewer steps left: those with as many left do not lead to each other.
@@ -133,7 +128,7 @@ def count_together(arena: Arena, which: int, mirror: int, limit: int, run: Map) 
 
 
 @kernel
-def _blocks(layout: Layout, which: int, mirror: int) -> NDArray[np.int64]:
+def joined_blocks(layout: Layout, which: int, mirror: int) -> NDArray[np.int64]:
     """The blocks of a slice with those of its mirror that king moves join them to, each two once: the number
     in the one, the number in the other, and the steps that their men have yet to go."""
     count = (layout.start[which + 1] - layout.start[which]) // layout.block_size[which]
@@ -182,7 +177,7 @@ class _Block(NamedTuple):
 
 
 @kernel
-def _count_blocks(
+def count_blocks(
     arena: Arena, pair: NDArray[np.int64], blocks: NDArray[np.int64], limit: int, needed: NDArray[np.uint16]
 ) -> None:
     """`count_together` for some blocks; all that men's steps lead to from there must be done."""

@@ -1,4 +1,4 @@
-"""The part of verification that looks at values: each one against its successors, and the statistics."""
+"""The part of verification that looks at values: each one against its successors."""
 
 import math
 from collections import deque
@@ -11,17 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.derivation import DTC, DTW, NO_LIMIT, WDL, Arena, differences, fill_captures
+from generator.dtbcheck import DtbCheck, WrongDtb
 from generator.jit import interruptible
 from generator.movegen import has_capture, new_buffer, successors
 from generator.problem import Problem
 from generator.scalarindex import layout_of, sets_at, slot_of
-from generator.twocounts import TwoCounts, balance_plies, count_together, has_two_counts, king_plies
+from generator.twocounts import TwoCounts, balance_plies, count_together, king_plies
 from tablebase.board import Position
-from tablebase.datadir import generate_command
 from tablebase.drawrules import Ruleset
-from tablebase.errors import TablebaseError
 from tablebase.format import Metric, dtw_plies, table_name
-from tablebase.manifest import Statistics
 from tablebase.material import Material, materials
 from tablebase.outcome import Outcome
 from tablebase.table import Table
@@ -51,14 +49,21 @@ class _Difference(NamedTuple):
     dtw: int
 
 
+class Longest(NamedTuple):
+    """The greatest distance in plies that occurs, None where there is none, and the indices that have it."""
+
+    plies: int | None
+    places: NDArray[np.int64]
+
+
 class Values:
-    """All values of a set of tables, in memory: 4 bytes a position, or 5 where king moves have no limit. A
-    slice in which two counts run takes 3 more while its values are compared.
+    """All values of a set of tables but DTB, in memory: 4 bytes a position, or 5 where king moves have no
+    limit. A slice in which two counts run takes 7 more while its values are compared.
 
     Args:
         directory: where the tables are.
         slices: the slices; whatever their moves lead to is among them.
-        metrics: those that are there for every slice. WDL must be.
+        metrics: those that are there for every slice; DTB for those that it fits. WDL must be.
         ruleset: the rules that the values assume.
         pool: threads to work with.
         jobs: how many.
@@ -85,6 +90,7 @@ class Values:
         self._slices = [material for tier in self._tiers for pair in tier for material in pair]
         self._numbers = {material: number for number, material in enumerate(self._slices)}
         self._filled = False
+        self._longest_dtb: dict[Material, Longest] = {}
         layout = layout_of(self._slices)
         slots = int(layout.start[-1])
         narrow = (ruleset.king_moves_plies or NO_LIMIT) < np.iinfo(np.uint8).max
@@ -99,11 +105,10 @@ class Values:
 
     def _load(self, material: Material) -> None:
         def read(metric: Metric) -> NDArray[np.int16]:
-            with self._table(material, metric) as table:
-                return table.read_all(self._pool.map)
+            return self._read(material, metric)
 
         # Clipped, not wrapped, so that a value out of range cannot turn into a right one.
-        wdl, dtc, dtw = self._values(material)
+        wdl, dtc, dtw = self.values_of(material)
         wdl[:] = np.clip(read(Metric.WDL), -100, 100)
         if dtc is not None:
             dtc[:] = np.clip(read(Metric.DTC), 0, np.iinfo(dtc.dtype).max)
@@ -113,10 +118,14 @@ class Values:
             dtw *= 2
             dtw += wdl > 0
 
+    def _read(self, material: Material, metric: Metric) -> NDArray[np.int16]:
+        with self._table(material, metric) as table:
+            return table.read_all(self._pool.map)
+
     def _table(self, material: Material, metric: Metric) -> Table:
         return Table(self._directory / table_name(material, metric))
 
-    def _values(
+    def values_of(
         self, material: Material
     ) -> tuple[NDArray[np.int8], NDArray[Any] | None, NDArray[np.uint16] | None]:
         """Views of the outcomes, DTC and DTW of a slice; None for what is not there."""
@@ -127,6 +136,15 @@ class Values:
             self._arena.dtc[span] if Metric.DTC in self._metrics else None,
             self._arena.dtw[span] if Metric.DTW in self._metrics else None,
         )
+
+    def longest_dtb(self, material: Material) -> Longest | None:
+        """The greatest DTB of a win of a slice, and all positions that have it, as `compare` has worked them
+        out; None where it has not."""
+        return self._longest_dtb.get(material)
+
+    def metrics_of(self, material: Material) -> list[Metric]:
+        """The metrics of a slice."""
+        return [metric for metric in self._metrics if metric.fits(material, self._ruleset)]
 
     @property
     def arena(self) -> Arena:
@@ -140,7 +158,7 @@ class Values:
     @property
     def two_counts(self) -> bool:
         """Whether there is a slice in which a man's step gives back one count and not the other."""
-        return any(has_two_counts(material, self._ruleset) for material in self._slices)
+        return any(self._ruleset.counts_apart(material) for material in self._slices)
 
     def compile(self) -> None:
         """Have the kernels compiled (or loaded) in the calling thread, where Ctrl-C can stop that."""
@@ -172,7 +190,7 @@ class Values:
         return found
 
     def _fill_chunk(self, chunk: tuple[int, int, int]) -> int:
-        return int(fill_captures(self._arena, *chunk))
+        return int(fill_captures(self._arena, *chunk, True))
 
     def compare(self, done: Done) -> tuple[int, Problem | None]:
         """Compare every value with its successors': how many, and the first that is wrong."""
@@ -197,10 +215,13 @@ class Values:
             for first in range(0, len(indices), _CHUNK):
                 yield indices[first : first + _CHUNK]
 
-        return self._compare(chosen, done)
+        return self._compare(chosen, done, (part, seed))
 
     def _compare(
-        self, indices: Callable[[int], Iterator[NDArray[np.int64]]], done: Done
+        self,
+        indices: Callable[[int], Iterator[NDArray[np.int64]]],
+        done: Done,
+        sample: tuple[float, int] | None = None,
     ) -> tuple[int, Problem | None]:
         compared = 0
         for pair in (pair for tier in self._tiers for pair in tier):
@@ -222,6 +243,8 @@ class Values:
                     return compared, problem
             if culprit is not None:
                 return compared, self._describe(culprit)
+            if problem := self._wrong_dtb(pair, counts, sample):
+                return compared, problem
         return compared, None
 
     def count_together(self, pair: tuple[Material, ...]) -> TwoCounts | None:
@@ -229,7 +252,7 @@ class Values:
 
         The arena holds what the count of king moves alone makes of the two slices until `restore` is called.
         """
-        if not has_two_counts(pair[0], self._ruleset):
+        if not self._ruleset.counts_apart(pair[0]):
             return None
         numbers = self._numbers[pair[0]], self._numbers[pair[-1]]
         return count_together(self._arena, *numbers, self._king_plies(pair[0]), self._pool.map)
@@ -256,7 +279,7 @@ class Values:
         slot = int(self._arena.layout.start[found.which]) + found.place
         stored = int(self._arena.wdl[slot])
         same_on_board = np.sign(stored) == np.sign(found.wdl)
-        if not has_two_counts(material, self._ruleset) or found.metric == DTW or not same_on_board:
+        if not self._ruleset.counts_apart(material) or found.metric == DTW or not same_on_board:
             return False
         return abs(stored) == 1 or any(
             self._slices[number] in (material, material.mirror)
@@ -300,11 +323,12 @@ class Values:
         slot = int(self._arena.layout.start[suspect.which]) + suspect.place
         right = {Metric.WDL: suspect.wdl, Metric.DTC: suspect.dtc, Metric.DTW: suspect.dtw}
         stored = {Metric.WDL: self._arena.wdl, Metric.DTC: self._arena.dtc, Metric.DTW: self._arena.dtw}
-        before = {metric: stored[metric][slot] for metric in self._metrics}
+        metrics = stored.keys() & set(self._metrics)
+        before = {metric: stored[metric][slot] for metric in metrics}
         places: dict[int, list[int]] = {}
         for other in suspects:
             places.setdefault(other.which, []).append(other.place)
-        for metric in self._metrics:
+        for metric in metrics:
             stored[metric][slot] = right[metric]
         try:
             return not any(
@@ -312,7 +336,7 @@ class Values:
                 for number, indices in places.items()
             )
         finally:
-            for metric in self._metrics:
+            for metric in metrics:
                 stored[metric][slot] = before[metric]
 
     def _stored_after(self, suspect: _Difference) -> Iterator[tuple[int, int]]:
@@ -374,9 +398,14 @@ class Values:
         if not len(slots):
             return None
         number = int(np.searchsorted(start, slots[0], side="right")) - 1
+        return self._wrong_outcome(number, int(slots[0] - start[number]), plies, len(wrong))
+
+    def _wrong_outcome(self, number: int, index: int, plies: int, count: int | None) -> Problem:
+        """Of a position whose outcome does not keep both counts. `count`: how many there are, if that is
+        known."""
         material = self._slices[number]
-        index = int(slots[0] - start[number])
-        wdl = int(self._arena.wdl[slots[0]])
+        wdl = int(self._arena.wdl[int(self._arena.layout.start[number]) + index])
+        many = "" if count is None else f" (so many such positions: {count})"
         stored = Outcome.from_wdl(wdl)
         derived = Outcome.from_wdl(wdl // 2 if abs(wdl) == 2 else 2 * wdl)
         fen = self._fen(number, index)
@@ -384,81 +413,61 @@ class Values:
             f"{table_name(material, Metric.WDL)} is wrong at index {index}, {fen}: the stored outcome is "
             f"{stored}, but the rules {self._ruleset.name} make it {derived}, as at most "
             f"{self._ruleset.king_moves_plies} plies of king moves and {plies} plies without a capture or "
-            f"promotion may be played in a row (so many such positions: {len(wrong)}); "
+            f"promotion may be played in a row{many}; "
             "the file is whole, so the fault was in making it: please report it"
         )
         return Problem(message, material, Metric.WDL, index, fen, stored, derived)
 
+    def _wrong_dtb(
+        self, pair: tuple[Material, ...], counts: TwoCounts | None, sample: tuple[float, int] | None
+    ) -> Problem | None:
+        """What is wrong with the DTB of a slice and its mirror, if anything: of all positions by their
+        `counts`, or of a `sample`, with outcomes under both counts in it."""
+        if Metric.DTB not in self._metrics or not self._ruleset.counts_apart(pair[0]):
+            return None
+        plies = balance_plies(pair[0], self._ruleset)
+        assert plies is not None
+        stored = np.concatenate([np.clip(self._read(m, Metric.DTB), 0, None) for m in pair]).astype(np.uint16)
+        numbers = self._numbers[pair[0]], self._numbers[pair[-1]]
+        check = DtbCheck(self._arena, *numbers, self._king_plies(pair[0]), plies, stored, self._pool.map)
+        wrong = None
+        if counts is not None:
+            wrong = check.first_wrong(counts)
+            for material in pair:
+                self._longest_dtb[material] = self._longest_of(material, counts)
+        elif sample is not None:
+            wrong = check.first_wrong_of_sample(*sample)
+        return None if wrong is None else self._describe_dtb(wrong, plies)
+
+    def _longest_of(self, material: Material, counts: TwoCounts) -> Longest:
+        wdl, _, _ = self.values_of(material)
+        start = int(self._arena.layout.start[self._numbers[material]]) - counts.first
+        needed = counts.balance_needed[start : start + len(wdl)]
+        won = wdl == 2
+        if not won.any():
+            return Longest(None, np.zeros(0, np.int64))
+        plies = int(needed.max(where=won, initial=0))
+        return Longest(plies, np.flatnonzero(won & (needed == plies)))
+
+    def _describe_dtb(self, wrong: WrongDtb, plies: int) -> Problem:
+        slot = int(self._arena.layout.start[wrong.number]) + wrong.place
+        wdl = int(self._arena.wdl[slot])
+        if abs(wdl) != 2 or wrong.needed > plies:
+            return self._wrong_outcome(wrong.number, wrong.place, plies, None)
+        material = self._slices[wrong.number]
+        fen = self._fen(wrong.number, wrong.place)
+        with self._table(material, Metric.DTB) as table:
+            stored = table.value(wrong.place)
+        message = (
+            f"{table_name(material, Metric.DTB)} is wrong at index {wrong.place}, {fen}: the stored DTB of "
+            f"this {Outcome.from_wdl(wdl)} is {stored} plies, but the rules {self._ruleset.name} make it "
+            f"{wrong.needed}; the file is whole, so the fault was in making it: please report it"
+        )
+        return Problem(message, material, Metric.DTB, wrong.place, fen, stored, wrong.needed)
+
     def _fen(self, number: int, index: int) -> str:
         own_men, own_kings, other_men, other_kings = sets_at(self._arena.layout, number, index)
         return Position(int(own_men), int(own_kings), int(other_men), int(other_kings)).to_fen()
-
-    # The statistics
-
-    def statistics_problem(self, recorded: Statistics) -> Problem | None:
-        """What is wrong with the statistics of a slice, if anything. After `fill`.
-
-        Longest distances that no table is there for are passed over.
-        """
-        material = Material.parse(recorded.material)
-        wdl, dtc, dtw = self._values(material)
-        counts = {outcome: int(np.count_nonzero(wdl == outcome)) for outcome in (2, 1, 0, -1, -2)}
-        checks: list[tuple[str, int | None, int | None]] = [
-            ("win", recorded.win, counts[2]),
-            ("cursed_win", recorded.cursed_win, counts[1]),
-            ("draw", recorded.draw, counts[0]),
-            ("blessed_loss", recorded.blessed_loss, counts[-1]),
-            ("loss", recorded.loss, counts[-2]),
-        ]
-        examples: list[tuple[str, str | None, NDArray[Any], int | None, NDArray[np.bool_]]] = []
-        for name, plies, fen, distances, having in (
-            ("longest_win", recorded.longest_win_plies, recorded.longest_win_fen, dtw, wdl > 0),
-            ("longest_loss", recorded.longest_loss_plies, recorded.longest_loss_fen, dtw, wdl < 0),
-            ("longest_dtc_win", recorded.longest_dtc_win_plies, recorded.longest_dtc_win_fen, dtc, wdl == 2),
-        ):
-            if distances is None:
-                continue
-            longest = int(distances.max(where=having, initial=0)) if having.any() else None
-            checks.append((f"{name}_plies", plies, longest))
-            examples.append((f"{name}_fen", fen, distances, longest, having))
-        for name, said, counted in checks:
-            if said != counted:
-                return Problem(
-                    f"the statistics of {material} are wrong: {name} is {said} in the manifest, "
-                    f"but {counted} counted again; {self._made_again(material)}",
-                    material,
-                )
-        for name, fen, distances, longest, having in examples:
-            index = None if fen is None else self._index(material, fen)
-            fits = (
-                (longest is None)
-                if fen is None
-                else index is not None and bool(having[index] and distances[index] == longest)
-            )
-            if not fits:
-                return Problem(
-                    f"the statistics of {material} are wrong: {name} is {fen}, which is no position of the "
-                    f"slice with {longest} plies; {self._made_again(material)}",
-                    material,
-                    fen=fen,
-                )
-        return None
-
-    def _made_again(self, material: Material) -> str:
-        """What to do for a slice to be solved and counted again: a run keeps what is whole."""
-        names = ", ".join(table_name(material, metric) for metric in self._metrics)
-        return f"delete {names}, and run {generate_command(self._directory, material.pieces)}"
-
-    def _index(self, material: Material, fen: str) -> int | None:
-        """The index of a position in a slice; None if it is not in it."""
-        try:
-            position = Position.from_fen(fen)
-        except TablebaseError:
-            return None
-        if Material.of(position) != material:
-            return None
-        sets = position.own_men, position.own_kings, position.other_men, position.other_kings
-        return int(slot_of(self._arena.layout, *sets) - self._arena.layout.start[self._numbers[material]])
 
 
 def _sample_of(material: Material, part: float) -> int:

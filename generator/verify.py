@@ -18,6 +18,7 @@ from pathlib import Path
 from generator.cores import available_cores
 from generator.filecheck import file_problem, listed_files, manifest_problems, unlisted_files
 from generator.problem import Problem
+from generator.statscheck import statistics_problem
 from generator.valuecheck import Done, Values
 from tablebase.format import Metric
 from tablebase.manifest import Manifest
@@ -79,7 +80,7 @@ def verify(
 
     Files come first; where one is wrong, values are not looked at. Values are compared slice by slice, fewer
     pieces first, then fewer men, up to the first that is wrong. All of them are held in memory, 4 bytes a
-    position: 0.6 GB up to 5 pieces, 10 GB up to 6. Where two counts run, a slice takes 3 more in its turn.
+    position: 0.6 GB up to 5 pieces, 10 GB up to 6. Where two counts run, a slice takes 7 more in its turn.
 
     Args:
         directory: the data directory.
@@ -137,12 +138,13 @@ def _check_files(
 
 def _choose_metrics(report: Report, manifest: Manifest) -> None:
     for metric in Metric:
-        having = sum(metric in record.files for record in manifest.slices.values())
-        if having == report.slices:
+        wanted = [m for m in manifest.slices if metric.fits(m, manifest.ruleset)]
+        having = sum(metric in manifest.slices[material].files for material in wanted)
+        if having == len(wanted) > 0:
             report.metrics += (metric,)
         elif having:
             report.notes.append(
-                f"{having} of {report.slices} slices have a .{metric} table: their values were not compared, "
+                f"{having} of {len(wanted)} slices have a .{metric} table: their values were not compared, "
                 "which takes all; run `shashki generate` again to complete them"
             )
     if Metric.DTW not in report.metrics:
@@ -173,10 +175,10 @@ def _check_values(
     if progress is not None:
         progress("compiling", 1, 1)
     if report.sample is not None and report.seed is not None:
-        if values.two_counts:
+        if values.two_counts and Metric.DTB not in report.metrics:
             report.notes.append(
-                "a sample does not check which wins the counts of king moves and of the balance of forces, "
-                "taken together, make cursed; all values do: leave --sample out"
+                "without .dtb tables a sample does not check which wins the counts of king moves and of the "
+                "balance of forces, taken together, make cursed; all values do: leave --sample out"
             )
         total = values.sample_size(report.sample)
         counter = _counter(progress, "values", total)
@@ -190,7 +192,7 @@ def _check_values(
         return
     for record in manifest.slices.values():
         if record.statistics is not None:
-            problem = values.statistics_problem(record.statistics)
+            problem = statistics_problem(values, record.statistics, report.directory)
             report.problems += [problem] if problem else []
     report.counted = True
 
