@@ -427,7 +427,8 @@ class Values:
             return None
         plies = balance_plies(pair[0], self._ruleset)
         assert plies is not None
-        stored = np.concatenate([np.clip(self._read(m, Metric.DTB), 0, None) for m in pair]).astype(np.uint16)
+        # Below nought is far beyond what is ever right, read without a sign.
+        stored = np.concatenate([self._read(m, Metric.DTB) for m in pair]).view(np.uint16)
         numbers = self._numbers[pair[0]], self._numbers[pair[-1]]
         check = DtbCheck(self._arena, *numbers, self._king_plies(pair[0]), plies, stored, self._pool.map)
         wrong = None

@@ -155,7 +155,9 @@ def _statistics(material: str, data: Any) -> Statistics | None:
     values: dict[str, Any] = {}
     for key in fields(Statistics):
         kind = str if key.name == "material" or key.name.endswith("_fen") else int
-        optional = key.name.startswith("longest_") and data[key.name] is None
+        # Manifests from before there was a DTB do not have its fields.
+        missing = key.name not in data and key.name.startswith("longest_dtb_")
+        optional = missing or (key.name.startswith("longest_") and data[key.name] is None)
         values[key.name] = None if optional else _checked(data, key.name, kind)
     if values["material"] != material:
         raise ValueError(f"the statistics of {material} say they are of {values['material']}")

@@ -284,8 +284,8 @@ class Tablebase:
         if outcome.is_decided and Metric.DTB in distances:
             metric = self._balance_metric(material)
             if metric is not None:
-                dtb = dtc if metric in distances else None
-                dtb = self._distance(material, metric, index, lenient) if dtb is None else dtb
+                known = metric is Metric.DTC and dtc is not None
+                dtb = dtc if known else self._distance(material, metric, index, lenient)
         return Probe(outcome, dtc, dtw, dtb)
 
     def _balance_metric(self, material: Material) -> Metric | None:
