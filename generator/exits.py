@@ -389,7 +389,8 @@ def find_exits(
             _take_known(side, block, tables, results, bases[block])
         else:
             _take_mens_moves(side, block, tables, afters, True)
-            _keep_changes(side, block)
+            if len(side.dtb):
+                _keep_changes(side, block)
             _take_mens_moves(side, block, tables, afters, False)
         found = _list_events(side, block)
         if found < 0:

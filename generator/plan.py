@@ -19,7 +19,7 @@ from tablebase.ruleset import Ruleset
 _RESULT_BYTES = 2 * 4 + 2
 # Disk, bits a position, rounded up from what 2-5 pieces take (docs/performance.md); more pieces have taken
 # less.
-_DISK_BITS = {Metric.WDL: 0.25, Metric.DTC: 0.45, Metric.DTW: 1.2, Metric.DTB: 0.6}
+_DISK_BITS = {Metric.WDL: 0.25, Metric.DTC: 0.45, Metric.DTW: 1.2, Metric.DTB: 0.95}
 _PROGRAM_BYTES = 450 << 20  # most of it while kernels are compiled
 
 MOST_PIECES = 8

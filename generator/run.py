@@ -197,7 +197,13 @@ def make_plan(
 def _make_plan(
     directory: Path, manifest: Manifest, pieces: int, metrics: Sequence[Metric], jobs: int
 ) -> Plan:
-    wanted = [metric for metric in Metric if metric in metrics or metric is Metric.WDL]
+    every = [material for pair in pairs(pieces) for material in both(pair)]
+    wanted = [
+        metric
+        for metric in Metric
+        if (metric in metrics or metric is Metric.WDL)
+        and any(metric.fits(material, manifest.ruleset) for material in every)
+    ]
     solved = {
         pair for pair in pairs(pieces) if all(_is_whole(directory, manifest, m, wanted) for m in both(pair))
     }

@@ -33,6 +33,7 @@ class Side(NamedTuple):
     what its king moves lead to, opponent to move (the opponent's results, scattered here); `rule_win`,
     `rule_safe`, `rule_any`: exits under the rules; `change_win`, `change_safe`, `change_any`: those of them
     that change the balance of forces. `dtw`, `dtc`, `dtb` uint8 [word * 32 + lane]: the results, in plies.
+    Where there is no pass to the balance change `dtb` is empty, and `change_*` mean nothing.
 
     By strip: `lost_changed`, `won_changed` since they were looked at; `touched` holds new results.
     Events, a linked list for each ply: `event_first` [ply], `event_next`, `event_word`, `event_lanes`;

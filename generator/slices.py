@@ -49,7 +49,9 @@ def _batch(material: Material) -> int:
     return max(1, min(_BATCH_WORDS // words, material.blocks))
 
 
-def _side_room(kings: int, opponent_kings: int, blocks: int, events_a_word: int) -> SideRoom:
+def _side_room(
+    kings: int, opponent_kings: int, blocks: int, events_a_word: int, with_balance: bool
+) -> SideRoom:
     words, columns = _shape(kings, opponent_kings)
     words *= blocks
     events = words * events_a_word + 32
@@ -58,7 +60,7 @@ def _side_room(kings: int, opponent_kings: int, blocks: int, events_a_word: int)
         words=np.zeros((_WORD_ARRAYS, words), dtype=np.uint32),
         dtw=np.full(words * 32, NOT_DECIDED, dtype=np.uint8),
         dtc=np.full(words * 32, NOT_DECIDED, dtype=np.uint8),
-        dtb=np.full(words * 32, NOT_DECIDED, dtype=np.uint8),
+        dtb=np.full(words * 32 if with_balance else 0, NOT_DECIDED, dtype=np.uint8),
         strips=np.zeros((3, blocks * -(-columns // STRIP)), dtype=np.uint8),
         event_first=np.full(256, -1, dtype=np.int32),
         event_next=np.zeros(events, dtype=np.int32),
@@ -69,14 +71,20 @@ def _side_room(kings: int, opponent_kings: int, blocks: int, events_a_word: int)
 
 
 class Workshop:
-    """One thread's room for the blocks of one material."""
+    """One thread's room for the blocks of one material.
+
+    Args:
+        material: the material.
+        with_balance: whether there is a pass to the balance change.
+    """
 
     # A word of 32 lanes can hold 32 different distances, but hardly ever does: begin with less, grow where it
     # fills.
     _EVENTS_A_WORD = 6
 
-    def __init__(self, material: Material) -> None:
+    def __init__(self, material: Material, with_balance: bool = False) -> None:
         self._material = material
+        self._with_balance = with_balance
         self._events_a_word = self._EVENTS_A_WORD
         self.capture_work: NDArray[np.int64] = capture_work()
         self.strip_room: NDArray[np.uint32] = np.zeros(3 * STRIP, dtype=np.uint32)
@@ -86,8 +94,8 @@ class Workshop:
         own, other = self._material.own_kings, self._material.other_kings
         blocks = _batch(self._material)
         return (
-            _side_room(own, other, blocks, self._events_a_word),
-            _side_room(other, own, blocks, self._events_a_word),
+            _side_room(own, other, blocks, self._events_a_word, self._with_balance),
+            _side_room(other, own, blocks, self._events_a_word, self._with_balance),
         )
 
     def grow(self) -> None:
@@ -97,7 +105,7 @@ class Workshop:
 
     @staticmethod
     def size_in_bytes(material: Material) -> int:
-        """Memory of one workshop as it begins."""
+        """Memory of one workshop as it begins, at most."""
         shapes = (
             _shape(material.own_kings, material.other_kings),
             _shape(material.other_kings, material.own_kings),
@@ -216,7 +224,7 @@ class Crew:
         def run(first: int, last: int) -> None:
             workshop: Workshop | None = getattr(local, "workshop", None)
             if workshop is None:
-                workshop = local.workshop = Workshop(material)
+                workshop = local.workshop = Workshop(material, with_balance)
             size = _batch(material)
             while first < last and not self._stopping.is_set():
                 batch = slice(first, min(first + size, last))
