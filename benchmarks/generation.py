@@ -1,6 +1,6 @@
 """How long a generation takes, beside a yardstick of the same machine in the same run.
 
-    python benchmarks/generation.py [--pieces 5] [--jobs 1,2] [--runs 1]
+    python benchmarks/generation.py [--pieces 5] [--jobs 1,2] [--runs 1] [--ruleset official]
 
 Kernels are compiled before the clock starts. The yardstick is perft 10 from the start position by the scalar
 kernel on one core: machines differ and are noisy, so quote the ratios.
@@ -16,6 +16,7 @@ from pathlib import Path
 from generator.perft import perft
 from generator.run import generate
 from tablebase.board import Position
+from tablebase.drawrules import RULESETS
 
 
 def perft_seconds() -> float:
@@ -36,6 +37,7 @@ def main() -> None:
     parser.add_argument("--pieces", type=int, default=5)
     parser.add_argument("--jobs", default="1,2")
     parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--ruleset", choices=RULESETS, default="official")
     args = parser.parse_args()
     perft(Position.start(), 1)
     with tempfile.TemporaryDirectory() as folder:
@@ -50,7 +52,7 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 yardstick = perft_seconds()
                 cpu = cpu_seconds()
-                summary = generate(Path(folder), args.pieces, jobs=jobs)
+                summary = generate(Path(folder), args.pieces, jobs=jobs, ruleset=RULESETS[args.ruleset])
                 cpu = cpu_seconds() - cpu
                 yardstick = (yardstick + perft_seconds()) / 2
                 rows.append((summary.seconds, cpu, summary.seconds / yardstick))
