@@ -8,7 +8,7 @@ from hypothesis import settings
 from tablefiles import write_solved
 
 from tablebase.board import Position
-from tablebase.drawrules import RULESETS
+from tablebase.drawrules import KING_MOVES_ONLY
 
 # A shared machine stalls now and then; how long one example takes says nothing about the code.
 settings.register_profile("tests", deadline=None)
@@ -62,7 +62,7 @@ def copy3(tables3: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def tables4(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All tables of 2-4 pieces, made by the generator; not to be changed."""
+    """All tables of 2-4 pieces under the official rules, made by the generator; not to be changed."""
     from generator.run import generate
 
     directory = tmp_path_factory.mktemp("tables4")
@@ -82,10 +82,21 @@ def tables5(tables4: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def official5(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tables of 2-5 pieces under the official rules, for tests that are marked whole; not to be changed."""
+def kings4(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All tables of 2-4 pieces under the 15-king-moves rule alone; not to be changed."""
     from generator.run import generate
 
-    directory = tmp_path_factory.mktemp("official5")
-    generate(directory, 5, jobs=cores(), ruleset=RULESETS["official"])
+    directory = tmp_path_factory.mktemp("kings4")
+    generate(directory, 4, jobs=cores(), ruleset=KING_MOVES_ONLY)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def kings5(kings4: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Those of 2-5 pieces, for tests that are marked whole; not to be changed."""
+    from generator.run import generate
+
+    directory = tmp_path_factory.mktemp("kings5") / "data"
+    shutil.copytree(kings4, directory)
+    generate(directory, 5, jobs=cores(), ruleset=KING_MOVES_ONLY)
     return directory

@@ -15,6 +15,8 @@ from tablebase.material import Material
 
 VERSION = "test"
 CHUNK = 4096
+SOLVED = (Metric.WDL, Metric.DTC, Metric.DTW)
+"""What is solved here; test_twocounts.py has DTB."""
 
 
 def solve(slices: list[Material], limit: int) -> Arena:
@@ -25,7 +27,7 @@ def solve(slices: list[Material], limit: int) -> Arena:
     for pieces in sorted({material.pieces for material in slices}):
         numbers = [number for number, material in enumerate(slices) if material.pieces == pieces]
         for number in numbers:
-            fill_captures(arena, number, 0, slices[number].positions)
+            fill_captures(arena, number, 0, slices[number].positions, True)
         for pair in pairs([slices[number] for number in numbers]):
             while sum(improve(arena, slices.index(material), material.positions, limit) for material in pair):
                 pass

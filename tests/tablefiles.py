@@ -65,9 +65,12 @@ def read_by_the_book(data: bytes) -> list[int]:
     return values[:positions]
 
 
-def as_probe(value: Solved) -> Probe:
-    """What tables should say of a position that the naive solver knows."""
-    return Probe(Outcome.from_wdl(value.wdl), value.dtc, value.dtw)
+def as_probe(value: Solved, position: Position, balance: bool = True) -> Probe:
+    """With its DTB, where nothing but kings is on the board, a capture is at hand, or the game is over."""
+    counted = balance and position.wk and position.bk
+    over = value.dtc == 0 or not (position.wm | position.wk and position.bm | position.bk)
+    dtb = value.dtc if counted or over else None
+    return Probe(Outcome.from_wdl(value.wdl), value.dtc, value.dtw, dtb)
 
 
 def write_solved(

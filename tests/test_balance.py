@@ -4,6 +4,7 @@ import csv
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import naive_twocounts
 import numpy as np
 import pytest
 
@@ -14,6 +15,7 @@ from generator.slices import Crew, counts_balance
 from generator.staircase import count_both
 from tablebase import Outcome, Position, open_tablebase
 from tablebase.drawrules import OFFICIAL
+from tablebase.indexing import index_of
 from tablebase.material import Material, materials
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -81,11 +83,43 @@ def test_a_smaller_limit_of_the_balance_count_draws_what_needs_more(solved: dict
             assert len(found)
 
 
+@pytest.mark.parametrize("kings", [2, 3])
+@pytest.mark.parametrize("balance", [2, 4, naive_twocounts.DEEPEST])
+def test_under_tight_limits_dtb_is_what_the_naive_solver_needs(kings: int, balance: int) -> None:
+    """Where both counts bind at once: the search, held to plain sweeps over the readable rules."""
+    material = Material.parse("KMvK")
+    slices = [Material.parse(text) for text in ("KvK", "KvM", "KKvK", "KMvK")]
+    every = [each for pair in slices for each in both(pair)]
+    with ThreadPoolExecutor(2) as threads:
+        arena = afters.allocate(every, 3)
+        crew = Crew(arena, kings, threads, 2, lambda positions: None, lambda pieces: balance)
+        for pair in slices:
+            solved = crew.solve(pair)
+    graph = naive_twocounts.graph_of(every)
+    expected = naive_twocounts.solve(graph, kings, balance)
+    alone = naive_twocounts.solve(graph, kings, None)
+    found = dict.fromkeys(("decided", "longer than the king-moves rule", "drawn by both"), 0)
+    for number in graph.group(3, 1):
+        position = graph.positions[number]
+        results = solved[0 if Material.of(position) == material else 1]
+        index = index_of(position.wm, position.wk, position.bm, position.bk)
+        outcome = expected.fresh[number]
+        assert (results.dtc[index] != NOT_DECIDED) == bool(outcome), position.to_fen()
+        if outcome:
+            assert results.dtb[index] == expected.needed[number], position.to_fen()
+            found["decided"] += 1
+            found["longer than the king-moves rule"] += expected.needed[number] > kings
+        found["drawn by both"] += bool(alone.fresh[number] and not outcome)
+    assert found["decided"] > 1000
+    assert (found["longer than the king-moves rule"] > 0) == (balance > kings)
+    assert found["drawn by both"] > 0 or balance > kings
+
+
 @pytest.mark.whole
-def test_two_positions_of_five_pieces_are_drawn_by_both_counts(official5: Path, tables5: Path) -> None:
-    with open_tablebase(tables5) as tables:
+def test_two_positions_of_five_pieces_are_drawn_by_both_counts(kings5: Path, tables5: Path) -> None:
+    with open_tablebase(kings5) as tables:
         assert {str(tables.probe(Position.from_fen(fen)).outcome) for fen in UNDER_BOTH} == {"win"}
-    with open_tablebase(official5) as tables:
+    with open_tablebase(tables5) as tables:
         assert tables.ruleset == OFFICIAL
         for fen in UNDER_BOTH:
             position = Position.from_fen(fen)

@@ -25,7 +25,7 @@ from tablebase import MissingTableError, Position, Tablebase, open_tablebase
 from tablebase.board import MAIN_ROAD, Color
 from tablebase.cli import main
 from tablebase.drawcases import draw_cases
-from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, ROAD_WITH_THREE_MEN, RULESETS, Ruleset
+from tablebase.drawrules import OFFICIAL, ROAD_WITH_THREE_MEN, RULESETS, Ruleset
 from tablebase.errors import DamagedTableError
 from tablebase.format import Metric
 from tablebase.indexing import sets_at
@@ -56,7 +56,7 @@ def values(tables4: Path) -> Iterator[Values]:
     """Outcomes against a lone king; a test may change them."""
     slices = with_captures(map(Material.parse, AGAINST_ONE))
     with ThreadPoolExecutor(2) as pool:
-        found = Values(tables4, slices, (Metric.WDL,), KING_MOVES_ONLY, pool, 2)
+        found = Values(tables4, slices, (Metric.WDL,), OFFICIAL, pool, 2)
         found.fill(lambda done: None)
         yield found
 
@@ -319,9 +319,9 @@ def test_what_one_of_two_rules_changes_is_what_tables_made_under_it_say(
 
 
 @pytest.mark.whole
-def test_under_both_rules_two_outcomes_more_are_changed(official5: Path, tables5: Path) -> None:
-    together, first = check_draws(official5, 2).outcomes
-    expected = check_draws(tables5, 2).outcomes[-1]
+def test_under_both_rules_two_outcomes_more_are_changed(tables5: Path, kings5: Path) -> None:
+    together, first = check_draws(tables5, 2).outcomes
+    expected = check_draws(kings5, 2).outcomes[-1]
     assert first.materials == expected.materials
     more = {
         one.material: (

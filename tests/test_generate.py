@@ -25,6 +25,7 @@ from tablebase.tablebase import open_tablebase
 
 Capture = pytest.CaptureFixture[str]
 ALL = tuple(Metric)
+OTHERS = {Metric.WDL, Metric.DTC, Metric.DTW}  # what every slice has
 
 
 def bad_use(*argv: str) -> int:
@@ -62,7 +63,9 @@ def test_fewer_pieces_again_change_nothing(tables3: Path, tmp_path: Path) -> Non
     [
         [(3, (Metric.WDL,)), (3, ALL)],
         [(2, (Metric.DTC,)), (3, (Metric.WDL, Metric.DTW)), (3, ALL)],
-        [(2, ALL), (3, (Metric.WDL,)), (3, (Metric.DTW,)), (3, (Metric.DTC,)), (2, ALL)],
+        [(2, ALL), (3, (Metric.WDL,)), (3, (Metric.DTW,)), (3, (Metric.DTC,)), (2, ALL), (3, (Metric.DTB,))],
+        [(3, (Metric.DTB,)), (3, (Metric.DTC, Metric.DTW))],
+        [(3, (Metric.WDL, Metric.DTC, Metric.DTW)), (3, ALL)],
     ],
 )
 def test_metric_by_metric_is_as_good_as_at_once(
@@ -71,10 +74,14 @@ def test_metric_by_metric_is_as_good_as_at_once(
     for pieces, metrics in steps:
         summary = generate(tmp_path, pieces, metrics, jobs=2)
         wanted = {Metric.WDL, *metrics}
+        if pieces == 2:
+            wanted.discard(Metric.DTB)  # nothing counts the balance apart from king moves there
         assert set(summary.plan.metrics) == wanted
         for pair in pairs(pieces):
             for material in both(pair):
-                assert wanted <= {metric for metric in Metric if (tmp_path / f"{material}.{metric}").exists()}
+                there = {metric for metric in Metric if (tmp_path / f"{material}.{metric}").exists()}
+                assert (wanted if dtb_fits(material) else wanted - {Metric.DTB}) <= there
+                assert dtb_fits(material) or Metric.DTB not in there
     assert same(tmp_path, tables3)
 
 
@@ -88,19 +95,30 @@ def test_only_the_metrics_asked_for_are_written(tmp_path: Path, capsys: Capture)
     assert main(["verify", "--data", str(tmp_path)]) == 0
 
 
-def test_headers_and_manifest_say_what_they_are(tables4: Path) -> None:
-    manifest = Manifest.load(tables4)
-    assert manifest.ruleset.name == "king-moves-only"
+def dtb_fits(material: Material) -> bool:
+    """Whether a slice of up to 7 pieces has a `.dtb` table under the official rules."""
+    return bool(material.own_kings and material.other_kings and material.men)
+
+
+@pytest.mark.parametrize("ruleset", ["official", "king-moves-only"])
+def test_headers_and_manifest_say_what_they_are(ruleset: str, request: pytest.FixtureRequest) -> None:
+    directory: Path = request.getfixturevalue("tables4" if ruleset == "official" else "kings4")
+    manifest = Manifest.load(directory)
+    assert manifest.ruleset.name == ruleset
     assert manifest.ruleset.king_moves_plies == 30
     for material, record in manifest.slices.items():
-        assert set(record.files) == set(Metric)
-        for metric in Metric:
-            with Table(tables4 / f"{material}.{metric}") as table:
+        metrics = set(Metric) if ruleset == "official" and dtb_fits(material) else OTHERS
+        assert set(record.files) == metrics
+        assert record.statistics is not None
+        assert (record.statistics.longest_dtb_win_plies is not None) <= (Metric.DTB in metrics)
+        for metric in metrics:
+            with Table(directory / f"{material}.{metric}") as table:
                 header = table.header
             assert (header.material, header.metric) == (material, metric)
             assert header.ruleset == manifest.ruleset
             assert header.positions == material.positions
-    assert len(manifest.slices) == len(list(tables4.glob("*.dtc"))) == 41
+    assert len(manifest.slices) == len(list(directory.glob("*.dtc"))) == 41
+    assert len(list(directory.glob("*.dtb"))) == (9 if ruleset == "official" else 0)
 
 
 # What it says
@@ -177,7 +195,7 @@ def test_a_bar_in_a_terminal(tables4: Path, tmp_path: Path) -> None:
         (["--pieces", "-3"], "'-3' is no number of pieces"),
         (["--pieces", "9" * 5000], "is no number of pieces"),
         (["--jobs", "0"], "'0' is no number of threads: 1 or more"),
-        (["--metrics", "wdl,dtz"], "dtz is no metric: name one or more of wdl,dtc,dtw"),
+        (["--metrics", "wdl,dtz"], "dtz is no metric: name one or more of wdl,dtc,dtw,dtb"),
         (["--metrics", ","], "nothing is no metric"),
         (["--peices", "3"], "unrecognized arguments"),
     ],
@@ -208,7 +226,7 @@ def test_dry_run_prints_the_plan_and_writes_nothing(tmp_path: Path, capsys: Capt
     assert lines[len(listed) :][:3] == [
         "materials  41 to solve, of 2 to 4 pieces",
         "positions  6,408,836",
-        "metrics    wdl,dtc,dtw",
+        "metrics    wdl,dtc,dtw,dtb",
     ]
     assert re.match(r"memory     about [\d.]+ [MG]B, of [\d.]+ [MGT]B available", lines[-2])
     assert re.match(rf"disk       about [\d.]+ MB, of [\d.]+ [MGT]B free in {directory}", lines[-1])
@@ -314,10 +332,11 @@ def test_the_estimates_hold(tables5: Path) -> None:
                 (tables5 / f"{material}.{metric}").stat().st_size
                 for pair in pairs(pieces)
                 for material in both(pair)
+                if metric is not Metric.DTB or dtb_fits(material)
             )
             for metric in Metric
         }
-        for metrics in (ALL, (Metric.WDL,), (Metric.DTC,), (Metric.DTW,)):
+        for metrics in (ALL, (Metric.WDL,), (Metric.DTC,), (Metric.DTW,), (Metric.DTB,)):
             need = sum(sizes[metric] for metric in metrics)
             assert need <= plan(pieces, metrics, 2, set()).disk
     assert plan(5, ALL, 2, set()).disk < 2 * sum(sizes.values())

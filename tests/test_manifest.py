@@ -29,6 +29,8 @@ STATS_KEYS = [
     "longest_loss_fen",
     "longest_dtc_win_plies",
     "longest_dtc_win_fen",
+    "longest_dtb_win_plies",
+    "longest_dtb_win_fen",
 ]
 
 
@@ -47,6 +49,21 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
     assert list(data["materials"]["KvM"]["stats"]) == STATS_KEYS
     assert data["materials"]["KvM"]["files"]["wdl"] == {"size": 136, "sha256": "0a" * 32}
     assert data["materials"]["MvK"] == {"files": {}, "stats": None}
+
+
+def test_a_manifest_from_before_there_was_a_dtb_is_loaded(tmp_path: Path) -> None:
+    manifest = example()
+    manifest.save(tmp_path)
+    path = tmp_path / "manifest.json"
+    data = json.loads(path.read_text())
+    del data["materials"]["KvM"]["stats"]["longest_dtb_win_plies"]
+    del data["materials"]["KvM"]["stats"]["longest_dtb_win_fen"]
+    path.write_text(json.dumps(data))
+    assert Manifest.load(tmp_path) == manifest
+    del data["materials"]["KvM"]["stats"]["longest_dtc_win_fen"]
+    path.write_text(json.dumps(data))
+    with pytest.raises(ManifestError, match="longest_dtc_win_fen"):
+        Manifest.load(tmp_path)
 
 
 def test_no_manifest(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from generator.run import generate
 from generator.verify import verify
 from tablebase.board import Position
 from tablebase.cli import main
-from tablebase.drawrules import RULESETS, Ruleset
+from tablebase.drawrules import OFFICIAL, RULESETS, Ruleset
 from tablebase.format import Metric, table_name
 from tablebase.line import LineEnd
 from tablebase.manifest import Manifest, Statistics
@@ -42,14 +42,17 @@ def statistics(directory: Path) -> dict[Material, Statistics]:
 # A naive solver
 
 
-@pytest.mark.parametrize("limit", [30, 3])
+@pytest.mark.parametrize("name", ["official", "king-moves-only", "test-3"])
 def test_every_position_of_2_and_3_pieces_is_the_naive_solvers(
-    limit: int, naive3: dict[int, dict[Position, naive.Solved]], tables4: Path, limit3: Path
+    name: str, naive3: dict[int, dict[Position, naive.Solved]], request: pytest.FixtureRequest
 ) -> None:
-    """Through probing, captures and all; under the rules, and a tighter one that curses wins."""
+    """Through probing, captures and all; under the rules, and a tighter one that curses wins. With so few
+    pieces the count of the balance changes nothing."""
+    limit = 3 if name == "test-3" else 30
     solved = naive3[limit]
-    directory = tables4 if limit == 30 else limit3
-    rules = RULESETS["king-moves-only" if limit == 30 else "test-3"]
+    fixture = {"official": "tables4", "king-moves-only": "kings4", "test-3": "limit3"}[name]
+    directory: Path = request.getfixturevalue(fixture)
+    rules = RULESETS[name]
     counts = dict.fromkeys((2, 1, 0, -1, -2), 0)
     compared = 0
     with Tablebase(ruleset=rules) as tables:
@@ -88,12 +91,20 @@ def limit3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # Counts
 
 
-def check_counts(directory: Path, pieces: int) -> None:
+UNDER_BOTH = ("W:WKg3,Kb8,b2:BKh4,c5", "W:WKc7,Kb8,b2:BKd8,c5")
+"""The counts from outside are those of the king-moves rule alone. Of 2-5 pieces the official rules, with the
+count of the balance as well, differ from them in these two positions of KKMvKM, wins under that rule, and
+in no other."""
+
+
+def check_counts(directory: Path, pieces: int, drawn_by_both: int = 0) -> None:
     found = statistics(directory)
     expected = [row for row in rows("endgame_counts.csv") if int(row["pieces"]) == pieces]
     assert len(expected) == (18 if pieces == 5 else len(list(materials(pieces))))
     for row in expected:
         s = found[Material.parse(row["material"])]
+        if row["material"] == "KKMvKM":
+            s = replace(s, win=s.win + drawn_by_both, cursed_win=s.cursed_win - drawn_by_both)
         values = {
             "positions": s.positions,
             "win": s.win + s.cursed_win,
@@ -107,6 +118,9 @@ def check_counts(directory: Path, pieces: int) -> None:
         }
         if not s.cursed_win:  # that column knows no limit
             values["longest_zeroing_win_plies"] = s.longest_dtc_win_plies
+        if s.longest_dtb_win_plies is not None and (pieces < 5 or s.longest_dtb_win_plies <= 30):
+            # Nor does that one: up to 30 plies it cannot matter, and up to 4 pieces it does not.
+            values["longest_balance_win_plies"] = s.longest_dtb_win_plies
         for name, value in values.items():
             assert ("" if value is None else str(value)) == row[name], (row["material"], name)
     assert sum(m.positions for m in found if m.pieces == pieces) == POSITIONS[pieces]
@@ -116,12 +130,23 @@ def check_counts(directory: Path, pieces: int) -> None:
 
 
 @pytest.mark.parametrize("pieces", [2, 3, 4])
-def test_counts_of_every_material_up_to_4_pieces(pieces: int, tables4: Path) -> None:
-    check_counts(tables4, pieces)
+@pytest.mark.parametrize("fixture", ["tables4", "kings4"])
+def test_counts_of_every_material_up_to_4_pieces(
+    fixture: str, pieces: int, request: pytest.FixtureRequest
+) -> None:
+    check_counts(request.getfixturevalue(fixture), pieces)
+
+
+@pytest.mark.whole
+def test_counts_of_5_pieces_under_the_king_moves_rule_alone(kings5: Path) -> None:
+    check_counts(kings5, 5)
 
 
 def test_counts_of_5_pieces(tables5: Path) -> None:
-    check_counts(tables5, 5)
+    check_counts(tables5, 5, len(UNDER_BOTH))
+    with open_tablebase(tables5) as tables:
+        for fen in UNDER_BOTH:
+            assert tables.probe(Position.from_fen(fen)).outcome is Outcome.CURSED_WIN
     found = statistics(tables5)
     assert set(found) == {material for pieces in POSITIONS for material in materials(pieces)}
     cursed = {str(material) for material, s in found.items() if s.cursed_win or s.blessed_loss}
@@ -153,6 +178,7 @@ def test_the_longest_distances_are_at_the_positions_named(tables5: Path) -> None
                 (s.longest_win_fen, s.longest_win_plies, (2, 1), "dtw"),
                 (s.longest_loss_fen, s.longest_loss_plies, (-2, -1), "dtw"),
                 (s.longest_dtc_win_fen, s.longest_dtc_win_plies, (2,), "dtc"),
+                (s.longest_dtb_win_fen, s.longest_dtb_win_plies, (2,), "dtb"),
             ):
                 assert (fen is None) == (plies is None)
                 if fen is not None:
@@ -173,6 +199,7 @@ def test_stats_prints_what_the_manifest_holds(tables5: Path, capsys: pytest.Capt
             "material", "positions", "win", "cursed_win", "draw", "blessed_loss", "loss",
             "longest_win_plies", "longest_win_fen", "longest_loss_plies", "longest_loss_fen",
             "longest_dtc_win_plies", "longest_dtc_win_fen",
+            "longest_dtb_win_plies", "longest_dtb_win_fen",
         ]  # fmt: skip
     assert main(["stats", "--data", str(tables5)]) == 0
     table = capsys.readouterr().out.splitlines()
@@ -242,7 +269,7 @@ def test_size_in_bits_a_position(tables5: Path) -> None:
 def test_frames_decode_to_16_kb_at_most(tables5: Path) -> None:
     for pieces in POSITIONS:
         for material in materials(pieces):
-            for metric in Metric:
+            for metric in (metric for metric in Metric if metric.fits(material, OFFICIAL)):
                 with Table(tables5 / table_name(material, metric)) as table:
                     assert table.header.frame_size <= 16384
                     assert all(

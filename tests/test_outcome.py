@@ -1,8 +1,9 @@
+from dataclasses import replace
 from random import Random
 
 import pytest
 
-from tablebase.drawrules import KING_MOVES_ONLY, RULESETS, Ruleset
+from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset
 from tablebase.outcome import LOST, UNKNOWN, Outcome, Probe, move_order, move_value
 
 WIN, CURSED_WIN, DRAW = Outcome.WIN, Outcome.CURSED_WIN, Outcome.DRAW
@@ -66,11 +67,44 @@ def test_the_rule_is_fifteen_moves_of_each_side() -> None:
     ],
 )
 def test_what_a_move_is_worth(after: Probe, zeroing: bool, own: Probe) -> None:
-    assert move_value(after, zeroing, KING_MOVES_ONLY) == own
+    assert replace(move_value(after, zeroing, False, KING_MOVES_ONLY), dtb=None) == own
+
+
+@pytest.mark.parametrize(
+    ("after", "balance_change", "own"),
+    [
+        # One ply more than the position after it, a man's step or a king's move.
+        (Probe(LOSS, 4, 8, 6), False, Probe(WIN, 1, 9, 7)),
+        (Probe(WIN, 4, 9, 59), False, Probe(LOSS, 1, 10, 60)),
+        # Where all the plies of the balance are needed after it, it comes a ply too late.
+        (Probe(LOSS, 4, 40, 60), False, Probe(CURSED_WIN, None, 41)),
+        (Probe(WIN, 4, 41, 60), False, Probe(BLESSED_LOSS, None, 42)),
+        # A capture or a promotion makes the count fresh.
+        (Probe(LOSS, 4, 40, 60), True, Probe(WIN, 1, 41, 1)),
+        (Probe(WIN, 4, 41, None), True, Probe(LOSS, 1, 42, 1)),
+        (LOST, False, Probe(WIN, 1, 1, 1)),
+        (LOST, True, Probe(WIN, 1, 1, 1)),
+        # What is not decided has none; what is not known stays so.
+        (Probe(BLESSED_LOSS, None, 40), True, Probe(CURSED_WIN, None, 41)),
+        (Probe(DRAW), True, Probe(DRAW)),
+        (Probe(LOSS, 4, 8), False, Probe(WIN, 1, 9)),
+        (UNKNOWN, True, UNKNOWN),
+    ],
+)
+def test_how_near_the_balance_change_is_by_a_man(after: Probe, balance_change: bool, own: Probe) -> None:
+    assert move_value(after, True, balance_change, OFFICIAL, 60) == own
+
+
+def test_a_king_move_may_come_too_late_for_either_count() -> None:
+    for after, outcome in ((Probe(LOSS, 29, 40, 59), WIN), (Probe(LOSS, 30, 40, 59), CURSED_WIN)):
+        assert move_value(after, False, False, OFFICIAL, 60).outcome is outcome
+    assert move_value(Probe(LOSS, 9, 40, 60), False, False, OFFICIAL, 60).outcome is CURSED_WIN
+    assert move_value(Probe(LOSS, 9, 40, 60), False, False, OFFICIAL) == Probe(WIN, 10, 41, 61)
 
 
 def test_without_the_rule_nothing_is_cursed() -> None:
-    assert move_value(Probe(LOSS, 400, 500), False, Ruleset("none", None)) == Probe(WIN, 401, 501)
+    none = Ruleset("none", None)
+    assert move_value(Probe(LOSS, 400, 500, 450), False, False, none) == Probe(WIN, 401, 501, 451)
 
 
 # Best first: wins by DTC, then DTW, both rising; cursed wins by DTW rising; draws; blessed losses by DTW

@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import naive
+import numpy as np
 import pytest
 from naive import Solved
 from strategies import random_positions
@@ -16,6 +17,8 @@ import tablebase.drawrules
 from tablebase import (
     Line,
     LineEnd,
+    Material,
+    Metric,
     MissingTableError,
     Outcome,
     Position,
@@ -24,6 +27,8 @@ from tablebase import (
     Tablebase,
     open_tablebase,
 )
+from tablebase.drawrules import OFFICIAL
+from tablebase.format import table_name, write_table
 from tablebase.outcome import LOST, UNKNOWN, move_order
 from tablebase.rules import legal_moves, position_after
 
@@ -62,15 +67,43 @@ def test_every_position_of_two_pieces(two: Tablebase, solved2: dict[Position, So
     assert len(solved2) > 3488
     for position, value in solved2.items():
         for seen in (position, position.flip()):
-            assert two.probe(seen) == as_probe(value)
+            assert two.probe(seen) == as_probe(value, position)
         assert (two.probe_wdl(position), two.probe_dtc(position), two.probe_dtw(position)) == value
         assert (two.get_wdl(position), two.get_dtc(position), two.get_dtw(position)) == value
+        assert two.probe_dtb(position) == two.get_dtb(position) == as_probe(value, position).dtb
 
 
 def test_cursed_wins_and_blessed_losses(one_ply: Tablebase, hasty: dict[Position, Solved]) -> None:
     assert {value.wdl for value in hasty.values()} == {-2, -1, 0, 1, 2}
     for position, value in hasty.items():
-        assert one_ply.probe(position) == as_probe(value)
+        assert one_ply.probe(position) == as_probe(value, position, balance=False)
+
+
+def test_each_distance_is_of_its_own_table(tmp_path: Path) -> None:
+    """Where it has one. Asked together or alone, with the others there or not."""
+    material, position = Material.parse("KMvK"), Position.from_fen("W:WKc1,h2:BKb8")
+    stored = {Metric.WDL: 2, Metric.DTC: 3, Metric.DTW: 10, Metric.DTB: 7}
+    for metric, value in stored.items():
+        values = np.full(material.positions, value, np.int16)
+        path = tmp_path / table_name(material, metric)
+        write_table(path, material, metric, OFFICIAL, values, generator_version="test")
+    with open_tablebase(tmp_path) as opened:
+        assert opened.probe(position) == Probe(Outcome.WIN, 3, 21, 7)
+        assert (opened.probe_dtc(position), opened.probe_dtw(position), opened.probe_dtb(position)) == (
+            3,
+            21,
+            7,
+        )
+    (tmp_path / "KMvK.dtc").unlink()
+    with open_tablebase(tmp_path) as opened:
+        assert opened.probe(position) == Probe(Outcome.WIN, None, 21, 7)
+        assert opened.probe_dtb(position) == 7
+    (tmp_path / "KMvK.dtb").unlink()
+    with open_tablebase(tmp_path) as opened:
+        assert opened.probe(position) == Probe(Outcome.WIN, None, 21)
+        assert (opened.get_dtb(position), opened.get_dtb(position, -1)) == (None, -1)
+        with pytest.raises(MissingTableError, match=r"KMvK\.dtb"):
+            opened.probe_dtb(position)
 
 
 def test_positions_from_outside(two: Tablebase) -> None:
@@ -121,7 +154,7 @@ def test_captures_are_resolved_above_the_tables_own_size(
     for position in random_positions(6000, seed=5, max_pieces=5):
         expected = by_hand(position)
         if expected is not None and position.pieces > 2:
-            assert opened.probe(position) == as_probe(expected)
+            assert opened.probe(position) == as_probe(expected, position, balance=which == "two")
             seen.add((position.pieces, expected.wdl))
         elif expected is None:
             assert opened.get_probe(position) == UNKNOWN
@@ -134,13 +167,20 @@ def test_the_shortest_win_on_the_board_may_be_a_cursed_one() -> None:
     lost, blessed = Probe(Outcome.LOSS, 3, 20), Probe(Outcome.BLESSED_LOSS, None, 6)
     won, cursed = Probe(Outcome.WIN, 4, 31), Probe(Outcome.CURSED_WIN, None, 41)
     with Tablebase() as opened:
-        best = opened._best_capture
+
+        def best(after: list[Probe]) -> Probe:
+            return opened._best_capture(after, False)
+
         assert best([lost, blessed, Probe(Outcome.DRAW), won]) == Probe(Outcome.WIN, 1, 7)
         assert best([blessed, cursed]) == Probe(Outcome.CURSED_WIN, None, 7)
         assert best([won, Probe(Outcome.DRAW)]) == Probe(Outcome.DRAW)
         assert best([won, cursed]) == Probe(Outcome.BLESSED_LOSS, None, 42)
         assert best([won, Probe(Outcome.WIN, 1, 51)]) == Probe(Outcome.LOSS, 1, 52)
         assert best([lost, Probe(Outcome.LOSS, 1, None)]) == Probe(Outcome.WIN, 1, None)
+        # A capture changes the balance, where that is counted and the outcome is no draw.
+        assert opened._best_capture([lost], True) == Probe(Outcome.WIN, 1, 21, 1)
+        assert opened._best_capture([won], True) == Probe(Outcome.LOSS, 1, 32, 1)
+        assert opened._best_capture([cursed], True) == Probe(Outcome.BLESSED_LOSS, None, 42)
 
 
 def test_no_tables_needed_where_the_game_is_over(tmp_path: Path) -> None:
@@ -153,10 +193,11 @@ def test_no_tables_needed_where_the_game_is_over(tmp_path: Path) -> None:
             assert empty.best_move(position) is None
         for fen in ("W:Wa1,Kc3:B", "B:W:Ba7"):
             position = Position.from_fen(fen)
-            assert empty.probe(position) == Probe(Outcome.WIN, 1, 1)
+            assert empty.probe(position) == Probe(Outcome.WIN, 1, 1, 1)
             assert empty.moves(position)[0].outcome is Outcome.WIN
         # The last piece is captured: nothing is left to look up.
         assert empty.probe(Position.from_fen("W:WKa1:Bb2")) == Probe(Outcome.WIN, 1, 1)
+        assert empty.probe(Position.from_fen("W:WKa1:BKb2")) == Probe(Outcome.WIN, 1, 1, 1)
 
 
 # Moves
@@ -174,6 +215,8 @@ def test_the_best_move_is_worth_what_the_position_is(
             continue
         best = moves[0]
         assert (best.wdl, best.dtc) == value[:2]
+        counted = which == "two" and position.wk and position.bk
+        assert best.dtb == (value.dtc if counted else None)
         lengths = [move.dtw for move in moves if move.dtw is not None and (move.wdl or 0) * value.wdl > 0]
         if value.wdl:
             assert value.dtw == (min if value.wdl > 0 else max)(lengths)

@@ -212,7 +212,7 @@ def test_many_threads_and_little_memory(
     positions = Random(cache_bytes).sample(list(solved2), 1500)
     with open_tablebase(plain2, cache_bytes=cache_bytes) as opened, ThreadPoolExecutor(8) as pool:
         for position, probe in zip(positions, pool.map(opened.probe, positions), strict=True):
-            assert probe == as_probe(solved2[position])
+            assert probe == as_probe(solved2[position], position)
 
 
 def test_probing_needs_neither_numba_nor_flask(plain2: Path) -> None:

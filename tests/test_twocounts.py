@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -18,7 +19,6 @@ from generator.twocounts import (
     NEVER,
     TwoCounts,
     balance_plies,
-    has_two_counts,
     king_plies,
 )
 from generator.valuecheck import Values
@@ -72,7 +72,7 @@ def dtw(graph: Graph) -> dict[int, int]:
 def write(directory: Path, graph: Graph, solution: Solution, dtw: dict[int, int], ruleset: Ruleset) -> None:
     manifest = Manifest("test", ruleset)
     for material in SLICES:
-        wdl, dtc, plies = (np.zeros(material.positions, np.int16) for _ in range(3))
+        wdl, dtc, plies, dtb = (np.zeros(material.positions, np.int16) for _ in range(4))
         for number, position in enumerate(graph.positions):
             if not position.wm | position.wk or Material.of(position) != material:
                 continue
@@ -82,9 +82,13 @@ def write(directory: Path, graph: Graph, solution: Solution, dtw: dict[int, int]
             wdl[index] = solution.fresh[number] or on_board
             # A draw has no DTC; what stands there may be right for a win in its place, or wrong.
             dtc[index] = solution.dtc[number] if solution.fresh[number] or index % 2 else 0
-        record = SliceRecord(statistics=statistics(material, wdl, dtc, plies))
-        stored = {Metric.WDL: wdl, Metric.DTC: dtc, Metric.DTW: np.array(stored_dtw(plies))}
+            # Nor has it a DTB.
+            dtb[index] = solution.needed[number] if solution.fresh[number] else index % DEEPEST
+        record = SliceRecord(statistics=statistics(material, wdl, dtc, plies, dtb, ruleset))
+        stored = {Metric.WDL: wdl, Metric.DTC: dtc, Metric.DTW: np.array(stored_dtw(plies)), Metric.DTB: dtb}
         for metric, values in stored.items():
+            if not metric.fits(material, ruleset):
+                continue
             record.files[metric] = write_table(
                 directory / table_name(material, metric),
                 material,
@@ -97,9 +101,17 @@ def write(directory: Path, graph: Graph, solution: Solution, dtw: dict[int, int]
     manifest.save(directory)
 
 
-def statistics(material: Material, wdl: np.ndarray, dtc: np.ndarray, plies: np.ndarray) -> Statistics:
+def statistics(
+    material: Material,
+    wdl: np.ndarray,
+    dtc: np.ndarray,
+    plies: np.ndarray,
+    dtb: np.ndarray,
+    ruleset: Ruleset,
+) -> Statistics:
     longest: list[int | str | None] = []
-    for distances, having in ((plies, wdl > 0), (plies, wdl < 0), (dtc, wdl == 2)):
+    balance = (wdl == 2) & ruleset.counts_apart(material)
+    for distances, having in ((plies, wdl > 0), (plies, wdl < 0), (dtc, wdl == 2), (dtb, balance)):
         if not having.any():
             longest += [None, None]
             continue
@@ -113,17 +125,17 @@ def position_at(material: Material, index: int) -> Position:
     return Position(*readable_sets_at(material, index))
 
 
-def change(directory: Path, material: Material, changes: dict[int, int]) -> None:
-    """Store other outcomes, with every checksum right."""
-    path = directory / table_name(material, Metric.WDL)
+def change(directory: Path, material: Material, changes: dict[int, int], metric: Metric = Metric.WDL) -> None:
+    """Store other outcomes or distances, with every checksum right."""
+    path = directory / table_name(material, metric)
     with Table(path) as table:
         stored = table.read_all()
     for index, value in changes.items():
         assert stored[index] != value
         stored[index] = value
     manifest = Manifest.load(directory)
-    manifest.slices[material].files[Metric.WDL] = write_table(
-        path, material, Metric.WDL, manifest.ruleset, stored, generator_version="test"
+    manifest.slices[material].files[metric] = write_table(
+        path, material, metric, manifest.ruleset, stored, generator_version="test"
     )
     manifest.save(directory)
 
@@ -171,7 +183,7 @@ def values_of(
 def test_where_the_counts_run_apart() -> None:
     def told(material: str, ruleset: Ruleset) -> tuple[bool, int | None, int | None]:
         slice_ = Material.parse(material)
-        return has_two_counts(slice_, ruleset), balance_plies(slice_, ruleset), king_plies(slice_, ruleset)
+        return ruleset.counts_apart(slice_), balance_plies(slice_, ruleset), king_plies(slice_, ruleset)
 
     assert told("KMvK", OFFICIAL) == (True, 10, 30)
     assert told("KKMvKM", OFFICIAL) == (True, 60, 30)
@@ -372,9 +384,111 @@ def test_a_win_that_stands_must_not_be_stored_as_cursed(
     assert (problem.stored, problem.derived) == (Outcome.from_wdl(won // 2), Outcome.from_wdl(won))
 
 
-def test_a_sample_raises_no_false_alarm_and_still_finds_what_the_board_tells(
+def quiet_places(graph: Graph, both: Solution, outcome: int) -> list[tuple[Material, int]]:
+    """The stored positions of this outcome in the slices where two counts run: slice and index."""
+    return [
+        (Material.of(position), index_of(position.wm, position.wk, position.bm, position.bk))
+        for n in graph.group(3, 1)
+        if both.fresh[n] == outcome
+        for position in [graph.positions[n]]
+        if position.bm | position.bk
+        and Material.of(position) in (MAN_AND_KING, MAN_AND_KING.mirror)
+        and not (graph.moves[n] and legal_moves(position)[0].is_capture)
+    ]
+
+
+@pytest.mark.parametrize("sample", [None, 1.0])
+@pytest.mark.parametrize("outcome", [2, -2])
+def test_one_wrong_dtb_is_named(
+    copy: Path, graph: Graph, both: Solution, outcome: int, sample: float | None
+) -> None:
+    """In a sample too, where the positions before it seem wrong as well."""
+    places = quiet_places(graph, both, outcome)
+    assert len(places) > 20
+    for material, index in places[:: len(places) // 3]:
+        with Table(copy / table_name(material, Metric.DTB)) as table:
+            right = table.value(index)
+        for wrong in (right - 1, right + 1):
+            change(copy, material, {index: wrong}, Metric.DTB)
+            (problem,) = verify(copy, sample=sample).problems
+            assert (problem.material, problem.metric, problem.index) == (material, Metric.DTB, index)
+            assert (problem.stored, problem.derived) == (wrong, right)
+            assert f"{material}.dtb is wrong" in str(problem)
+            change(copy, material, {index: right}, Metric.DTB)
+
+
+def test_what_dtb_tables_hold_of_other_positions_is_nobodys_business(
     copy: Path, graph: Graph, both: Solution
 ) -> None:
+    stored = {*quiet_places(graph, both, 2), *quiet_places(graph, both, -2)}
+    for material in (MAN_AND_KING, MAN_AND_KING.mirror):
+        with Table(copy / table_name(material, Metric.DTB)) as table:
+            values = table.read_all()
+        others = {i: 77 - int(values[i]) for i in range(len(values)) if (material, i) not in stored}
+        change(copy, material, others, Metric.DTB)
+    for sample in (None, 1.0):
+        assert verify(copy, sample=sample).ok
+
+
+def test_a_wrong_longest_dtb_is_found(copy: Path) -> None:
+    manifest = Manifest.load(copy)
+    record = manifest.slices[MAN_AND_KING]
+    assert record.statistics is not None
+    right = record.statistics
+    assert right.longest_dtb_win_plies == BALANCE
+    for changes in (
+        {"longest_dtb_win_plies": BALANCE + 1},
+        {"longest_dtb_win_plies": None},
+        {"longest_dtb_win_fen": None},
+        {"longest_dtb_win_fen": "W:WKa1,a3:BKh4"},
+    ):
+        record.statistics = replace(right, **changes)  # type: ignore[arg-type]
+        manifest.save(copy)
+        (problem,) = verify(copy).problems
+        assert "longest_dtb_win" in str(problem)
+
+
+def test_dtb_tables_are_missed_only_where_they_fit(copy: Path) -> None:
+    report = verify(copy)
+    assert report.metrics == tuple(Metric)
+    assert report.notes == []
+    manifest = Manifest.load(copy)
+    assert {m for m, record in manifest.slices.items() if Metric.DTB in record.files} == {
+        MAN_AND_KING,
+        MAN_AND_KING.mirror,
+    }
+    del manifest.slices[MAN_AND_KING].files[Metric.DTB]
+    manifest.save(copy)
+    (copy / table_name(MAN_AND_KING, Metric.DTB)).unlink()
+    report = verify(copy)
+    assert report.ok
+    assert Metric.DTB not in report.metrics
+    assert any("1 of 2 slices have a .dtb table" in note for note in report.notes)
+
+
+def test_a_sample_checks_what_both_counts_make_of_its_blocks(
+    copy: Path, graph: Graph, both: Solution, lost_by_both: list[Position]
+) -> None:
+    report = verify(copy, sample=1.0)
+    assert report.ok, list(map(str, report.problems))
+    assert report.notes == []
+    position = lost_by_both[0]
+    index = index_of(position.wm, position.wk, position.bm, position.bk)
+    wdl = both.alone[graph.positions.index(position)]
+    change(copy, Material.of(position), {index: wdl})
+    (problem,) = verify(copy, sample=1.0).problems
+    assert (problem.material, problem.index) == (Material.of(position), index)
+    assert problem.derived is Outcome.from_wdl(wdl // 2)
+
+
+def test_a_sample_without_dtb_raises_no_false_alarm_and_still_finds_what_the_board_tells(
+    copy: Path, graph: Graph, both: Solution
+) -> None:
+    manifest = Manifest.load(copy)
+    for material in (MAN_AND_KING, MAN_AND_KING.mirror):
+        del manifest.slices[material].files[Metric.DTB]
+        (copy / table_name(material, Metric.DTB)).unlink()
+    manifest.save(copy)
     report = verify(copy, sample=1.0)
     assert report.ok, list(map(str, report.problems))
     assert any("--sample" in note and "balance" in note for note in report.notes)
@@ -394,15 +508,15 @@ promotion."""
 
 
 @pytest.mark.whole
-def test_of_5_pieces_two_positions_fail_under_both(official5: Path, tmp_path: Path) -> None:
-    report = verify(official5)
+def test_of_5_pieces_two_positions_fail_under_both(tables5: Path, tmp_path: Path) -> None:
+    report = verify(tables5)
     assert report.ok, list(map(str, report.problems))
     found = set()
     with ThreadPoolExecutor(2) as pool:
-        values = values_of(official5, tuple(Manifest.load(official5).slices), OFFICIAL, pool)
+        values = values_of(tables5, tuple(Manifest.load(tables5).slices), OFFICIAL, pool)
         start = values.arena.layout.start
-        for material in Manifest.load(official5).slices:
-            if not has_two_counts(material, OFFICIAL) or values.number(material) > values.number(
+        for material in Manifest.load(tables5).slices:
+            if not OFFICIAL.counts_apart(material) or values.number(material) > values.number(
                 material.mirror
             ):
                 continue
@@ -417,7 +531,7 @@ def test_of_5_pieces_two_positions_fail_under_both(official5: Path, tmp_path: Pa
                 assert counts.balance_needed[slot - counts.first] == plies + 1
             counts.restore(values.arena)
     assert found == UNDER_BOTH
-    shutil.copytree(official5, tmp_path / "copy")
+    shutil.copytree(tables5, tmp_path / "copy")
     for fen in sorted(UNDER_BOTH):
         position = Position.from_fen(fen)
         index = index_of(position.wm, position.wk, position.bm, position.bk)

@@ -113,13 +113,13 @@ def test_causes(outcome: Outcome, after: list[Probe], cause: Cause) -> None:
 @pytest.mark.whole
 @pytest.mark.parametrize("command", ["probe", "line"])
 def test_a_win_that_two_rules_draw_is_told_as_such(
-    official5: Path, command: str, capsys: pytest.CaptureFixture[str]
+    tables5: Path, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for fen, rules in (
         ("W:WKg3,Kb8,b2:BKh4,c5", "the 15-king-moves rule and the rule on the balance of forces together"),
         ("W:WKc7,Kb8,b2:BKd8,c5", "the 15-king-moves rule and the rule on the balance of forces together"),
         ("W:WKe1,Kd2,b2:BKc5,a3", "the rules on king moves and on the balance of forces"),
     ):
-        assert main([command, fen, "--data", str(official5)]) == 0
+        assert main([command, fen, "--data", str(tables5)]) == 0
         out = " ".join(capsys.readouterr().out.split())
         assert f"A draw under {rules}, though White wins on the board" in out
