@@ -5,7 +5,7 @@ from enum import Enum
 
 from tablebase.board import Position
 from tablebase.drawrules import Ruleset
-from tablebase.outcome import LOST, Outcome, Probe
+from tablebase.outcome import Outcome, Probe
 from tablebase.report import in_moves
 from tablebase.ruleset import RuleName
 
@@ -58,7 +58,7 @@ def verdict(
         return f"{known} This is known from its moves: there is no table for the position itself."
     mover, opponent = position.turn.capitalize(), position.turn.other.capitalize()
     match probe.outcome:
-        case Outcome.LOSS if probe == LOST:
+        case Outcome.LOSS if probe.dtw == 0:
             what = "move" if position.own_men | position.own_kings else "pieces"
             return f"{mover} has no {what} and has lost."
         case Outcome.WIN:

@@ -83,7 +83,7 @@ def test_verify_does_not_praise_what_it_did_not_check(tmp_path: Path, capsys: Ca
 def test_verify_passes(copy3: Path, capsys: Capture) -> None:
     assert main(["verify", "--data", str(copy3)]) == 0
     answer = capsys.readouterr()
-    assert "16 materials, 199,520 positions, 48 files" in answer.out
+    assert "16 materials, 199,520 positions, 50 files" in answer.out
     assert "all is well" in answer.out
     assert answer.err == ""
 
