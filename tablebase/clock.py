@@ -213,6 +213,23 @@ class Clock:
             past = past._replace(times=times)
         return Clock(ply.after, self.ruleset, _counters(known, times), past)
 
+    def forgetting(self) -> Clock:
+        """The same clock, knowing nothing of earlier positions, nor that this one has come up before."""
+        once = replace(self.counters, repetitions=1)
+        return Clock(self.position, self.ruleset, once, _Past(self.position, 1, None, None))
+
+    @property
+    def seen_twice(self) -> frozenset[Position]:
+        """The positions that have come up twice or more, and may come up again: once more, and the rule on
+        repetition makes a draw. Empty where the ruleset counts the repetition of moves instead."""
+        found = []
+        at: _Past | None = self._past
+        while at is not None:
+            if at.times >= 2:
+                found.append(at.position)
+            at = at.earlier
+        return frozenset(found) if self.ruleset.repeats is Repeats.POSITION else frozenset()
+
     @property
     def winner(self) -> Color | None:
         """The side that has won on the board: the side to move has no move. None while the game goes on."""

@@ -94,9 +94,12 @@ def _ruleset(
     rules: tuple[Rule, ...],
     counts: tuple[Count, ...],
     king_moves_plies: int | None = _KING_MOVES_PLIES,
+    tables: str | None = "official",
 ) -> Ruleset:
     articles = tuple(f"{rule.name}: {limit.article}" for rule in rules for limit in rule.limits)
-    return Ruleset(name, king_moves_plies, tuple(dict.fromkeys(articles)), source, rules, counts)
+    return Ruleset(
+        name, king_moves_plies, tuple(dict.fromkeys(articles)), source, rules, counts, tables=tables
+    )
 
 
 OFFICIAL = _ruleset(
@@ -197,6 +200,7 @@ CLASSIC = replace(
             Count(Counter.BALANCE_PLIES, (Span(_AGAINST_THE_KING, _BALANCE_CHANGE | Event.ENTRY),)),
         ),
         king_moves_plies=None,
+        tables=None,
     ),
     repeats=Repeats.MOVES,
 )
@@ -206,6 +210,7 @@ CLUB = _ruleset(
     source="what clubs play by: the third repetition, or 15 moves of each side by kings only",
     rules=(_KING_MOVES, _repetition("7.2.3", Claim.ANNOUNCED)),
     counts=(KING_PLIES,),
+    tables="king-moves-only",
 )
 
 # lidraughts: one shared clock, here `balance_plies`. Numbers and conditions are those of `drawingMoves` and
@@ -257,6 +262,7 @@ LIDRAUGHTS = replace(
             Count(Counter.ROAD_MOVES, (Span(_L_ROAD, Event.NONE),), kept_outside=True),
         ),
         king_moves_plies=None,
+        tables=None,
     ),
     fen_clock=_CLOCK,
 )
@@ -271,6 +277,7 @@ KING_MOVES_ONLY = Ruleset(
     source="article 7.2.5 of `official`, alone: the rule that WDL and DTC tables were first made under",
     rules=(_KING_MOVES,),
     counts=(KING_PLIES,),
+    tables="king-moves-only",
 )
 
 RULESETS: dict[str, Ruleset] = {

@@ -1,26 +1,30 @@
-"""What a position of a game in progress is worth: on the board, and under the draw rules as counters stand.
+"""What a position of a game in progress is worth under the draw rules, as far as tables tell it alone.
 
 Tables know positions from fresh counters. What they say of a game whose counters have come some way is exact
-where it can be proved by the bounds below, and `maybe` elsewhere: never a wrong certainty. Repetition is left
-out of it, as its history is in no table: where it makes a draw, the clock says so.
+where the bounds below prove it, and `maybe` elsewhere: never a wrong certainty. Some of what they leave open
+is settled by looking ahead: `tablebase.rulesearch`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from enum import StrEnum
 
+from tablebase.board import Color
 from tablebase.clock import Clock, Ruling, Verdict
 from tablebase.counters import Counter
-from tablebase.drawrules import OFFICIAL
+from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL
 from tablebase.outcome import Outcome, Probe
-from tablebase.ruleset import Claim, Limit, RuleName, Ruleset
+from tablebase.ruleset import Claim, Limit, Repeats, RuleName, Ruleset
+from tablebase.scope import Road
 
-_FRESH_IS_EXACT_TO = 4
-"""Up to so many pieces the `official` rules decide no position otherwise, from fresh counters, than the
-15-king-moves rule alone: a win comes to its next capture or promotion before the rule on the balance of
-forces draws it. Beyond, a few positions are known where the two together do.
-"""
+_ONE_RULE_IS_ENOUGH_TO = 4
+"""Up to so many pieces the rule on the balance of forces changes no outcome of the 15-king-moves rule, from
+fresh counters: `docs/draws.md` has the count. Beyond, a few positions are known where the two together do."""
+
+_SAFE_FROM_REPEATED_MOVES = 2
+"""With so few moves to go nobody makes the same moves three times running, whatever went before."""
 
 
 class Prospect(StrEnum):
@@ -28,7 +32,7 @@ class Prospect(StrEnum):
 
     WIN = "win"
     MAYBE_WIN = "maybe-win"
-    """A win or a draw: won on the board, but the tables do not prove that the rules leave time for it."""
+    """A win or a draw: won on the board, but it is not proved that the rules leave time for it."""
     DRAW = "draw"
     MAYBE_LOSS = "maybe-loss"
     """A loss or a draw."""
@@ -61,7 +65,9 @@ def board_outcome(probe: Probe) -> Outcome:
     )
 
 
-def prospect_of(clock: Clock, ruling: Ruling, probe: Probe, tables: Ruleset) -> Prospect:
+def prospect_of(
+    clock: Clock, ruling: Ruling, probe: Probe, tables: Ruleset, seen_twice: Iterable[Probe] = ()
+) -> Prospect:
     """What the position of a clock is worth to its side to move.
 
     Args:
@@ -69,6 +75,8 @@ def prospect_of(clock: Clock, ruling: Ruling, probe: Probe, tables: Ruleset) -> 
         ruling: what the rules say of it.
         probe: its value from fresh counters.
         tables: the ruleset which that value assumes.
+        seen_twice: the values of the positions that would make a draw if they came up once more:
+            `Clock.seen_twice`.
     """
     match ruling.verdict:
         case Verdict.WHITE_WON | Verdict.BLACK_WON:
@@ -77,86 +85,183 @@ def prospect_of(clock: Clock, ruling: Ruling, probe: Probe, tables: Ruleset) -> 
             return Prospect.DRAW
         case Verdict.UNDETERMINED:
             return Prospect.UNKNOWN
+    found = _bound(clock, probe, tables, tuple(seen_twice))
+    if ruling.verdict is Verdict.CLAIMABLE and found in (Prospect.LOSS, Prospect.MAYBE_LOSS):
+        return Prospect.DRAW
+    return found
+
+
+def _bound(clock: Clock, probe: Probe, tables: Ruleset, seen_twice: tuple[Probe, ...]) -> Prospect:
     board = board_outcome(probe)
     if board is Outcome.UNKNOWN:
         return Prospect.UNKNOWN
     # Rules that only draw take nothing from who can hold the draw on the board.
     if board is Outcome.DRAW or _is_too_late(clock, probe, tables):
         return Prospect.DRAW
-    certain = _is_in_time(clock, probe, tables)
+    certain = _is_in_time(clock, probe, tables, seen_twice)
     found = Prospect.WIN if certain else Prospect.MAYBE_WIN
     return found if board is Outcome.WIN else -found
+
+
+# How the ruleset of a game and that of the tables stand to each other, from fresh counters
+
+
+def _are_as_strict(tables: Ruleset, ruleset: Ruleset, pieces: int) -> bool:
+    """Whether what is won by the tables is won under the ruleset, from fresh counters."""
+    return _agree(tables, ruleset, pieces) or (tables.name, ruleset.tables) == (
+        OFFICIAL.name,
+        KING_MOVES_ONLY.name,
+    )
+
+
+def _are_no_stricter(tables: Ruleset, ruleset: Ruleset, pieces: int) -> bool:
+    """Whether what is won under the ruleset is won by the tables, from fresh counters."""
+    return _agree(tables, ruleset, pieces) or (tables.name, ruleset.tables) == (
+        KING_MOVES_ONLY.name,
+        OFFICIAL.name,
+    )
+
+
+def _agree(tables: Ruleset, ruleset: Ruleset, pieces: int) -> bool:
+    if tables.name == ruleset.tables:
+        return True
+    alike = {OFFICIAL.name, KING_MOVES_ONLY.name}
+    return pieces <= _ONE_RULE_IS_ENOUGH_TO and {tables.name, ruleset.tables} == alike
+
+
+# Bounds
 
 
 def _is_too_late(clock: Clock, probe: Probe, tables: Ruleset) -> bool:
     """Whether the rules make a draw of a win on the board for certain.
 
-    The winner has to force a zeroing move to a won position before a count is full. DTC is the least plies in
-    which that can be done, where the tables are no stricter than the ruleset.
+    The winner has to force a zeroing move to a won position before a count of king moves is full, for which
+    DTC is the least, and a change of the balance before any other count is, for which DTB is.
     """
-    limit, assumed = clock.ruleset.king_moves_plies, tables.king_moves_plies
-    if limit is None or assumed is None or limit > assumed:
+    if not _are_no_stricter(tables, clock.ruleset, clock.position.pieces):
         return False
     if not probe.outcome.is_decided:
         return True
-    return probe.dtc is not None and any(
-        probe.dtc > most - clock.counters[counter]
-        for limit in _limits(clock.ruleset)
-        if limit.fits(clock.position)
-        for counter, most in limit.thresholds
-        if counter in (Counter.KING_PLIES, Counter.BALANCE_PLIES)
+    winner = _winner(clock, probe)
+    for limit in _limits_against(clock, winner):
+        if limit.unless_won or limit.own_moves or not _is_steady(limit):
+            continue
+        least = probe.dtc if _is_about_king_moves(limit) else _first_known(probe.dtb, probe.dtc)
+        if least is not None and not _has_room(clock, limit, least):
+            return True
+    return False
+
+
+def _is_in_time(clock: Clock, probe: Probe, tables: Ruleset, seen_twice: tuple[Probe, ...]) -> bool:
+    """Whether a win on the board is one under the rules for certain: there is a way to win whose length is
+    known and on which no count becomes full, and no position comes up for the third time.
+
+    Each way comes nearer to its goal with every ply, so that positions as far from it, or farther, do not
+    come up.
+    """
+    winner = _winner(clock, probe)
+    if clock.ruleset.repeats is Repeats.MOVES:
+        short = probe.dtw is not None and (probe.dtw + 1) // 2 <= _SAFE_FROM_REPEATED_MOVES
+        return short and _has_room_to_the_end(clock, probe, winner)
+    decided = [other for other in seen_twice if other.outcome.is_decided]
+    if probe.outcome.is_decided and _are_as_strict(tables, clock.ruleset, clock.position.pieces):
+        limits = tuple(_limits_against(clock, winner))
+        if not decided and not any(clock.counters[counter] for l in limits for counter, _ in l.thresholds):
+            return True
+        # The shortest way to a change of the balance, after which all counters are fresh. DTB takes the king
+        # moves into account where they are freshly counted.
+        others = tuple(limit for limit in limits if not _is_about_king_moves(limit))
+        if (
+            probe.dtb is not None
+            and all(other.dtb is not None and other.dtb >= probe.dtb for other in decided)
+            and _have_room(clock, limits if clock.counters.king_plies else others, probe.dtb)
+        ):
+            return True
+        # The shortest way to a zeroing move, where king moves are all that is counted.
+        if (
+            not others
+            and probe.dtc is not None
+            and all(other.dtc is not None and other.dtc >= probe.dtc for other in decided)
+            and _have_room(clock, limits, probe.dtc)
+        ):
+            return True
+    return (
+        probe.dtw is not None
+        and all(other.dtw is not None and other.dtw >= probe.dtw for other in seen_twice if other.wdl)
+        and _has_room_to_the_end(clock, probe, winner)
     )
 
 
-def _is_in_time(clock: Clock, probe: Probe, tables: Ruleset) -> bool:
-    """Whether a win on the board is one under the rules for certain."""
-    ruleset, position = clock.ruleset, clock.position
-    winner_moves = board_outcome(probe) is Outcome.WIN
-    in_force = [limit for limit in _limits(ruleset) if limit.fits(position)]
+def _has_room_to_the_end(clock: Clock, probe: Probe, winner: Color) -> bool:
+    """Whether no count becomes full on the shortest way to the end of the game, whatever comes into force on
+    it: pieces do not become more."""
+    pieces = clock.position.pieces
+    limits = [limit for limit in _limits(clock.ruleset) if limit.scope.pieces[0] <= pieces]
+    return probe.dtw is not None and _have_room(
+        clock, [limit for limit in limits if not _spares(limit, clock, winner)], probe.dtw
+    )
 
-    def in_time(plies: int | None, limits: Iterable[Limit] = in_force) -> bool:
-        """Whether no limit is reached in so many plies, the last of which takes or wins."""
-        return plies is not None and all(_has_room(clock, limit, plies, winner_moves) for limit in limits)
 
-    if ruleset.king_moves_plies == tables.king_moves_plies and all(
-        counter is Counter.KING_PLIES for limit in _limits(ruleset) for counter, _ in limit.thresholds
-    ):
-        return probe.outcome.is_decided and in_time(probe.dtc)
-    if ruleset is not OFFICIAL or position.pieces > _FRESH_IS_EXACT_TO + 1:
-        # Whatever comes into force on the way: pieces do not become more.
-        return in_time(
-            probe.dtw, [limit for limit in _limits(ruleset) if limit.scope.pieces[0] <= position.pieces]
-        )
-    # After the next capture or promotion all counters are fresh, and what the tables say is exact; but a
-    # promotion does not make the pieces fewer.
-    if not probe.outcome.is_decided:
-        return False
-    if position.pieces > _FRESH_IS_EXACT_TO:
-        return in_time(probe.dtw) and _is_short(probe.dtw, ruleset, position.pieces)
-    counters = clock.counters
-    is_fresh = not (counters.king_plies or counters.balance_plies or counters.three_kings_moves)
-    # Without men, the next zeroing move is that capture.
-    return is_fresh or in_time(probe.dtw) or (not position.wm | position.bm and in_time(probe.dtc))
+# Limits
 
 
 def _limits(ruleset: Ruleset) -> Iterator[Limit]:
-    """The limits that can make a draw of a win on the board, repetition aside."""
+    """The limits that make a draw by themselves, repetition aside."""
     for rule in ruleset.rules:
         if rule.claim is Claim.AUTOMATIC and rule.name is not RuleName.REPETITION:
-            yield from (limit for limit in rule.limits if not limit.unless_won)
+            yield from rule.limits
 
 
-def _has_room(clock: Clock, limit: Limit, plies: int, winner_moves: bool) -> bool:
+def _limits_against(clock: Clock, winner: Color) -> Iterator[Limit]:
+    """The limits that can make a draw of a win before the balance of forces changes."""
+    for limit in _limits(clock.ruleset):
+        wherever = replace(limit.scope, road=Road.ANYTHING)
+        if wherever.fits(clock.position) and not _spares(limit, clock, winner):
+            # An exception that holds in this balance of forces, wherever pieces stand, holds all the way.
+            if not any(scope.road is Road.ANYTHING and scope.fits(clock.position) for scope in limit.unless):
+                yield limit
+
+
+def _spares(limit: Limit, clock: Clock, winner: Color) -> bool:
+    """Whether a limit makes no draw of a win of that side."""
+    wherever = replace(limit.scope, road=Road.ANYTHING)
+    return limit.unless_won and wherever.stronger(clock.position) == (winner,)
+
+
+def _is_steady(limit: Limit) -> bool:
+    """Whether a limit is in force until the balance of forces changes, wherever pieces stand."""
+    return all(scope.road is Road.ANYTHING for scope in (limit.scope, *limit.unless))
+
+
+def _is_about_king_moves(limit: Limit) -> bool:
+    return all(counter is Counter.KING_PLIES for counter, _ in limit.thresholds)
+
+
+def _have_room(clock: Clock, limits: Iterable[Limit], plies: int) -> bool:
+    return all(_has_room(clock, limit, plies) for limit in limits)
+
+
+def _has_room(clock: Clock, limit: Limit, plies: int) -> bool:
     """Whether a limit is not reached in so many plies, the last of which begins its count anew or wins."""
     own = {count.counter for count in clock.ruleset.counts if count.own_moves}
-    own_moves = plies // 2 + 1 if winner_moves else (plies + 1) // 2
-    return any(
-        (own_moves if counter in own or limit.own_moves else plies) <= most - clock.counters[counter]
-        for counter, most in limit.thresholds
-    )
+    wherever = replace(limit.scope, road=Road.ANYTHING)
+    moves_first = clock.position.turn in (wherever.stronger(clock.position) or tuple(Color))
+
+    def with_all(counter: Counter) -> int:
+        """The count with all those plies, as if the last went on with it like the others."""
+        count = clock.counters[counter]
+        if counter in own:
+            return count + (plies // 2 + 1 if moves_first else (plies + 1) // 2)
+        return (count + plies) // 2 + 1 if limit.own_moves else count + plies
+
+    return any(with_all(counter) <= most for counter, most in limit.thresholds)
 
 
-def _is_short(plies: int | None, ruleset: Ruleset, pieces: int) -> bool:
-    """Whether so many plies are within every limit for so many pieces, from fresh counters."""
-    balance = ruleset.balance_plies(pieces)
-    return plies is not None and not ruleset.exceeds(plies) and (balance is None or plies <= balance)
+def _winner(clock: Clock, probe: Probe) -> Color:
+    """The side that wins on the board."""
+    turn = clock.position.turn
+    return turn if board_outcome(probe) is Outcome.WIN else turn.other
+
+
+def _first_known(*distances: int | None) -> int | None:
+    return next((distance for distance in distances if distance is not None), None)

@@ -110,6 +110,8 @@ class Ruleset:
         repeats: what the rule on repetition counts.
         fen_clock: the counter that a FEN's field `H` gives, as lidraughts writes it; None: that field is no
             counter of this ruleset.
+        tables: the name of the ruleset whose tables tell how a game ends under this one where its counters
+            are fresh; None where no tables do. A ruleset of one rule has tables of its own.
     """
 
     name: str
@@ -120,12 +122,14 @@ class Ruleset:
     counts: tuple[Count, ...] = ()
     repeats: Repeats = Repeats.POSITION
     fen_clock: Counter | None = None
+    tables: str | None = None
 
     def __post_init__(self) -> None:
         if self.king_moves_plies is not None and not self.rules:
             article = "; ".join(self.articles)
             object.__setattr__(self, "rules", (king_moves_rule(self.king_moves_plies, article),))
             object.__setattr__(self, "counts", (KING_PLIES,))
+            object.__setattr__(self, "tables", self.tables or self.name)
 
     def exceeds(self, dtc: int) -> bool:
         """Whether a game that needs `dtc` plies from a fresh count to a zeroing move is drawn first."""

@@ -1,0 +1,230 @@
+"""Play under the draw rules: what positions and moves of a game in progress are worth, by tables and by search.
+
+Tables tell most of it (`tablebase.prospect`). Where they leave a `maybe`, the moves of both sides are looked
+at, counters and all, until the tables prove each line, or until as many positions have been looked at as were
+allowed: then it stays a `maybe`.
+
+The search treads no position twice for the sake of the winner: who can win from the second visit, with less
+left of every count, could have done so from the first. What has come up before it began does count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+from tablebase.board import Color, Position
+from tablebase.boardwin import board_won_by
+from tablebase.clock import Clock
+from tablebase.line import MoveValue
+from tablebase.outcome import Probe
+from tablebase.prospect import Prospect, prospect_of
+from tablebase.rules import Move, legal_moves
+from tablebase.ruleset import Claim, Repeats, RuleName
+
+if TYPE_CHECKING:
+    from tablebase.tablebase import Tablebase
+
+EFFORT = 3000
+"""How many positions a search looks at by default, at the most: about a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuledMove:
+    """A legal move of a game in progress.
+
+    Attributes:
+        value: the move and what it is worth from fresh counters.
+        clock: the game after it.
+        prospect: what it is worth under the rules, counters as they are, to the player who makes it.
+        searched: whether it took a search to tell, or to leave it open.
+    """
+
+    value: MoveValue
+    clock: Clock
+    prospect: Prospect
+    searched: bool = False
+
+    @property
+    def move(self) -> Move:
+        """The move."""
+        return self.value.move
+
+
+class RuleSearch:
+    """Answers about games in progress from a set of tables. One thread at a time may use it.
+
+    Args:
+        tablebase: the tables.
+        effort: how many positions one question may look at where the tables alone do not tell; 0 asks these
+            alone.
+    """
+
+    def __init__(self, tablebase: Tablebase, effort: int = EFFORT) -> None:
+        self._tablebase = tablebase
+        self._effort = effort
+        self._left = 0
+        self._board_won = board_won_by(tablebase)
+        self._found: dict[_Node, bool | None] = {}
+
+    def prospect(self, clock: Clock) -> Prospect:
+        """What the position of a clock is worth to its side to move. `UNKNOWN` where a table is missing.
+
+        Raises:
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase has been closed.
+        """
+        found = self._by_tables(clock, clock.seen_twice)
+        if _is_open(found):
+            self._left = self._effort
+            self._found.clear()
+            found = self._by_search(clock, found)
+        return found
+
+    def moves(self, clock: Clock) -> list[RuledMove]:
+        """Every legal move, best first; none where the side to move has lost.
+
+        Wins come first, then what may be a win, draws, what may be a loss, losses, unknown moves. Wins by
+        DTB, DTC, DTW, all rising, those that the tables prove before those that took a search: who always
+        plays the first comes nearer to the end with every move. Losses the other way round. Draws by what
+        they are worth on the board. Raises as `prospect` does.
+        """
+        found = self._moves_by_tables(clock)
+        self._left = self._effort
+        self._found.clear()
+        for at, move in enumerate(found):
+            if _is_open(move.prospect):
+                prospect = -self._by_search(move.clock, -move.prospect)
+                found[at] = RuledMove(move.value, move.clock, prospect, True)
+        return sorted(found, key=_order)
+
+    def best_move(self, clock: Clock) -> RuledMove | None:
+        """The first of `moves`; None where the side to move has lost. Raises as `prospect` does."""
+        by_tables = sorted(self._moves_by_tables(clock), key=_order)
+        if by_tables and by_tables[0].prospect is Prospect.WIN:
+            return by_tables[0]
+        return next(iter(self.moves(clock)), None)
+
+    def _moves_by_tables(self, clock: Clock) -> list[RuledMove]:
+        found = []
+        for value in self._tablebase.moves(clock.position):
+            after = clock.after(value.move)
+            prospect = -self._by_tables(after, after.seen_twice, value.probe_after)
+            found.append(RuledMove(value, after, prospect))
+        return found
+
+    def _by_tables(
+        self, clock: Clock, seen_twice: frozenset[Position], probe: Probe | None = None
+    ) -> Prospect:
+        tablebase = self._tablebase
+        if probe is None:
+            probe = tablebase.get_probe(clock.position)
+        twice = [tablebase.get_probe(position) for position in seen_twice]
+        return prospect_of(clock, clock.ruling(self._board_won), probe, tablebase.ruleset, twice)
+
+    def _by_search(self, clock: Clock, found: Prospect) -> Prospect:
+        """What a search makes of a position that the tables leave open."""
+        if clock.ruleset.repeats is Repeats.MOVES:
+            return found  # what has been moved before counts here, and grows with every ply
+        turn, winner = clock.position.turn, _may_win(found, clock)
+        won = self._is_won(clock.forgetting(), clock.seen_twice, winner)
+        if won is None:
+            return found
+        if not won:
+            return Prospect.DRAW
+        return Prospect.WIN if winner is turn else Prospect.LOSS
+
+    def _is_won(self, clock: Clock, seen_twice: frozenset[Position], winner: Color) -> bool | None:
+        """Whether the winner on the board wins under the rules; None where that has not been found out."""
+        node = clock.position, clock.counters, seen_twice
+        if node in self._found:
+            return self._found[node]
+        if self._left <= 0:
+            return None
+        self._left -= 1
+        self._found[node] = won = self._look_ahead(clock, seen_twice, winner)
+        return won
+
+    def _look_ahead(self, clock: Clock, seen_twice: frozenset[Position], winner: Color) -> bool | None:
+        aim = clock.position.turn is winner  # what the side to move would like to hear
+        is_left_open = False
+        open_moves = []
+        for move in legal_moves(clock.position):
+            after = clock.after(move).forgetting()
+            twice = frozenset[Position]() if move.zeroing else seen_twice
+            if after.position in twice and self._makes_a_draw(after, winner):
+                won: bool | None = False
+            else:
+                probe = self._tablebase.get_probe(after.position)
+                found = self._by_tables(after, twice, probe)
+                if _is_open(found) and _may_win(found, after) is winner:
+                    open_moves.append((_nearness(probe, aim), len(open_moves), after, twice))
+                    continue
+                won = None if found is Prospect.UNKNOWN else _is_win_of(found, after, winner)
+            if won is aim:
+                return aim
+            is_left_open |= won is None
+        for _, _, after, twice in sorted(open_moves, key=lambda entry: entry[:2]):
+            won = self._is_won(after, twice, winner)
+            if won is aim:
+                return aim
+            is_left_open |= won is None
+        return None if is_left_open else not aim
+
+    def _makes_a_draw(self, clock: Clock, winner: Color) -> bool:
+        """Whether the other side can have a draw because the position has come up for the third time."""
+        rule = clock.ruleset.rule(RuleName.REPETITION)
+        if rule is None:
+            return False
+        return rule.claim is not Claim.SIDE_TO_MOVE or clock.position.turn is not winner
+
+
+_Node = tuple[Position, object, frozenset[Position]]
+
+
+def _is_open(prospect: Prospect) -> bool:
+    return prospect in (Prospect.MAYBE_WIN, Prospect.MAYBE_LOSS)
+
+
+def _may_win(prospect: Prospect, clock: Clock) -> Color:
+    """The side that wins on the board, of an open prospect."""
+    turn = clock.position.turn
+    return turn if prospect is Prospect.MAYBE_WIN else turn.other
+
+
+def _is_win_of(prospect: Prospect, clock: Clock, winner: Color) -> bool:
+    return prospect is (Prospect.WIN if clock.position.turn is winner else Prospect.LOSS)
+
+
+def _nearness(probe: Probe, first_the_near: bool) -> tuple[float, float]:
+    """How promising a move is to look at: the winner tries what comes soonest to a zeroing move, the other
+    side what puts it off longest."""
+    dtc = inf if probe.dtc is None else probe.dtc
+    dtb = inf if probe.dtb is None else probe.dtb
+    return (dtc, dtb) if first_the_near else (-dtc, -dtb)
+
+
+_SortKey = tuple[int, float, float, float, str]
+
+
+def _order(move: RuledMove) -> _SortKey:
+    """The key that sorts the moves of a game in progress, best first."""
+    value, notation = move.value, str(move.move)
+    soonest = tuple(inf if plies is None else plies for plies in (value.dtb, value.dtc, value.dtw))
+    latest = tuple(0 if plies is None else -plies for plies in (value.dtb, value.dtc, value.dtw))
+    match move.prospect:
+        case Prospect.WIN:
+            return 1 if move.searched else 0, *soonest, notation
+        case Prospect.MAYBE_WIN:
+            return 2, *soonest, notation
+        case Prospect.DRAW:
+            wdl = value.wdl or 0
+            length = value.dtw or 0
+            return 3, -wdl, length if wdl > 0 else -length, 0, notation
+        case Prospect.MAYBE_LOSS:
+            return 4, *latest, notation
+        case Prospect.LOSS:
+            return 5, *latest, notation
+        case Prospect.UNKNOWN:
+            return 6, 0, 0, 0, notation
