@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tablebase.board import Color, Position
 from tablebase.clock import BoardWon
 from tablebase.outcome import Outcome
-from tablebase.tablebase import Tablebase
+
+if TYPE_CHECKING:
+    from tablebase.tablebase import Tablebase
 
 
 def board_won_by(tablebase: Tablebase) -> BoardWon:

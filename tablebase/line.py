@@ -7,6 +7,7 @@ from enum import StrEnum
 from itertools import takewhile
 
 from tablebase.board import Color, Position
+from tablebase.clock import RuleState
 from tablebase.outcome import Outcome, Probe
 from tablebase.rules import Move
 
@@ -63,6 +64,7 @@ class Line:
         winner: who has won, where the game is over; None otherwise.
         counted_out: whether the end is a draw that the 15-king-moves rule has made on the way: as many king
             moves in a row have been played as it allows.
+        fired: the rules that have made the draw at the end, where the line was played under a ruleset.
     """
 
     moves: tuple[MoveValue, ...]
@@ -70,6 +72,7 @@ class Line:
     end: LineEnd
     winner: Color | None = None
     counted_out: bool = False
+    fired: tuple[RuleState, ...] = ()
 
     @property
     def reason(self) -> str:
@@ -79,6 +82,9 @@ class Line:
             case LineEnd.GAME_OVER:
                 why = "has no move" if last.own_men | last.own_kings else "has no pieces left"
                 return f"{last.turn.capitalize()} {why}: {str(self.winner).capitalize()} wins."
+            case LineEnd.DRAW if self.fired:
+                rules = " and ".join(f"{state.rule}, article {state.article}" for state in self.fired)
+                return f"A draw by the rules: {rules}."
             case LineEnd.DRAW if self.counted_out:
                 plies = len(list(takewhile(lambda move: not move.move.zeroing, reversed(self.moves))))
                 return (

@@ -8,7 +8,6 @@ is settled by looking ahead: `tablebase.rulesearch`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from enum import StrEnum
 
 from tablebase.board import Color
@@ -146,7 +145,11 @@ def _is_too_late(clock: Clock, probe: Probe, tables: Ruleset) -> bool:
     for limit in _limits_against(clock, winner):
         if limit.unless_won or limit.own_moves or not _is_steady(limit):
             continue
-        least = probe.dtc if _is_about_king_moves(limit) else _first_known(probe.dtb, probe.dtc)
+        least = (
+            probe.dtc
+            if _is_about_king_moves(limit)
+            else _first_known(_to_balance_change(clock, probe), probe.dtc)
+        )
         if least is not None and not _has_room(clock, limit, least):
             return True
     return False
@@ -166,30 +169,43 @@ def _is_in_time(clock: Clock, probe: Probe, tables: Ruleset, seen_twice: tuple[P
     decided = [other for other in seen_twice if other.outcome.is_decided]
     if probe.outcome.is_decided and _are_as_strict(tables, clock.ruleset, clock.position.pieces):
         limits = tuple(_limits_against(clock, winner))
-        if not decided and not any(clock.counters[counter] for l in limits for counter, _ in l.thresholds):
+        counts = {counter for limit in limits for counter, _ in limit.thresholds}
+        if not decided and not any(clock.counters[counter] for counter in counts):
             return True
         # The shortest way to a change of the balance, after which all counters are fresh. DTB takes the king
         # moves into account where they are freshly counted.
         others = tuple(limit for limit in limits if not _is_about_king_moves(limit))
+        least = _to_balance_change(clock, probe)
         if (
-            probe.dtb is not None
-            and all(other.dtb is not None and other.dtb >= probe.dtb for other in decided)
-            and _have_room(clock, limits if clock.counters.king_plies else others, probe.dtb)
+            least is not None
+            and all(_is_as_far(_to_balance_change(clock, other), least) for other in decided)
+            and _have_room(clock, limits if clock.counters.king_plies else others, least)
         ):
             return True
         # The shortest way to a zeroing move, where king moves are all that is counted.
         if (
             not others
             and probe.dtc is not None
-            and all(other.dtc is not None and other.dtc >= probe.dtc for other in decided)
+            and all(_is_as_far(other.dtc, probe.dtc) for other in decided)
             and _have_room(clock, limits, probe.dtc)
         ):
             return True
     return (
         probe.dtw is not None
-        and all(other.dtw is not None and other.dtw >= probe.dtw for other in seen_twice if other.wdl)
+        and all(_is_as_far(other.dtw, probe.dtw) for other in seen_twice if other.wdl)
         and _has_room_to_the_end(clock, probe, winner)
     )
+
+
+def _to_balance_change(clock: Clock, probe: Probe) -> int | None:
+    """The DTB of the position, or of another with the same pieces. Without men each capture is one, and there
+    is no other zeroing move."""
+    men = clock.position.wm | clock.position.bm
+    return probe.dtc if probe.dtb is None and not men else probe.dtb
+
+
+def _is_as_far(distance: int | None, least: int) -> bool:
+    return distance is not None and distance >= least
 
 
 def _has_room_to_the_end(clock: Clock, probe: Probe, winner: Color) -> bool:
@@ -215,17 +231,16 @@ def _limits(ruleset: Ruleset) -> Iterator[Limit]:
 def _limits_against(clock: Clock, winner: Color) -> Iterator[Limit]:
     """The limits that can make a draw of a win before the balance of forces changes."""
     for limit in _limits(clock.ruleset):
-        wherever = replace(limit.scope, road=Road.ANYTHING)
-        if wherever.fits(clock.position) and not _spares(limit, clock, winner):
-            # An exception that holds in this balance of forces, wherever pieces stand, holds all the way.
-            if not any(scope.road is Road.ANYTHING and scope.fits(clock.position) for scope in limit.unless):
-                yield limit
+        if not limit.scope.fits(clock.position, wherever=True) or _spares(limit, clock, winner):
+            continue
+        # An exception that holds in this balance of forces, wherever pieces stand, holds all the way.
+        if not any(scope.road is Road.ANYTHING and scope.fits(clock.position) for scope in limit.unless):
+            yield limit
 
 
 def _spares(limit: Limit, clock: Clock, winner: Color) -> bool:
     """Whether a limit makes no draw of a win of that side."""
-    wherever = replace(limit.scope, road=Road.ANYTHING)
-    return limit.unless_won and wherever.stronger(clock.position) == (winner,)
+    return limit.unless_won and limit.scope.stronger(clock.position, wherever=True) == (winner,)
 
 
 def _is_steady(limit: Limit) -> bool:
@@ -244,8 +259,8 @@ def _have_room(clock: Clock, limits: Iterable[Limit], plies: int) -> bool:
 def _has_room(clock: Clock, limit: Limit, plies: int) -> bool:
     """Whether a limit is not reached in so many plies, the last of which begins its count anew or wins."""
     own = {count.counter for count in clock.ruleset.counts if count.own_moves}
-    wherever = replace(limit.scope, road=Road.ANYTHING)
-    moves_first = clock.position.turn in (wherever.stronger(clock.position) or tuple(Color))
+    stronger = limit.scope.stronger(clock.position, wherever=True)
+    moves_first = not stronger or clock.position.turn in stronger
 
     def with_all(counter: Counter) -> int:
         """The count with all those plies, as if the last went on with it like the others."""

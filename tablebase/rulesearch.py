@@ -1,4 +1,4 @@
-"""Play under the draw rules: what positions and moves of a game in progress are worth, by tables and by search.
+"""Play under the draw rules: what the moves of a game in progress are worth, by tables and by search.
 
 Tables tell most of it (`tablebase.prospect`). Where they leave a `maybe`, the moves of both sides are looked
 at, counters and all, until the tables prove each line, or until as many positions have been looked at as were
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from tablebase.board import Color, Position
 from tablebase.boardwin import board_won_by
-from tablebase.clock import Clock
-from tablebase.line import MoveValue
-from tablebase.outcome import Probe
+from tablebase.clock import Clock, RuleState, Verdict
+from tablebase.line import Line, LineEnd, MoveValue
+from tablebase.outcome import Outcome, Probe
 from tablebase.prospect import Prospect, prospect_of
 from tablebase.rules import Move, legal_moves
 from tablebase.ruleset import Claim, Repeats, RuleName
@@ -26,8 +26,9 @@ from tablebase.ruleset import Claim, Repeats, RuleName
 if TYPE_CHECKING:
     from tablebase.tablebase import Tablebase
 
-EFFORT = 3000
-"""How many positions a search looks at by default, at the most: about a second."""
+EFFORT = 500
+"""How many positions a search looks at by default, at the most. Under the official rules hardly any takes so
+many; where they would not be enough, as under lidraughts, that is about a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,44 @@ class RuleSearch:
             return by_tables[0]
         return next(iter(self.moves(clock)), None)
 
+    def line(self, clock: Clock, limit: int = 500) -> Line:
+        """Best play of both sides under the rules, up to the end of the game, or as far as it goes.
+
+        What only the rules draw is played on until they do; what is drawn on the board is not.
+
+        Args:
+            clock: the game where the line begins.
+            limit: the most plies to play.
+
+        Raises:
+            ValueError: the limit is negative.
+            TableError: a table is there but cannot be read.
+        """
+        if limit < 0:
+            raise ValueError(f"a line has a limit of 0 plies or more, not {limit}")
+        played: list[MoveValue] = []
+        positions = [clock.position]
+
+        def ends(end: LineEnd, winner: Color | None = None, fired: tuple[RuleState, ...] = ()) -> Line:
+            return Line(tuple(played), tuple(positions), end, winner, fired=fired)
+
+        while True:
+            best = self.best_move(clock)
+            if best is None:
+                return ends(LineEnd.GAME_OVER, clock.position.turn.other)
+            ruling = clock.ruling(self._board_won)
+            if ruling.verdict is Verdict.DRAWN:
+                return ends(LineEnd.DRAW, fired=ruling.fired)
+            if ruling.verdict is Verdict.UNDETERMINED or best.prospect is Prospect.UNKNOWN:
+                return ends(LineEnd.UNKNOWN)
+            if best.prospect is Prospect.DRAW and best.value.outcome is Outcome.DRAW:
+                return ends(LineEnd.DRAW)
+            if len(played) >= limit:
+                return ends(LineEnd.LIMIT)
+            clock = best.clock
+            played.append(best.value)
+            positions.append(clock.position)
+
     def _moves_by_tables(self, clock: Clock) -> list[RuledMove]:
         found = []
         for value in self._tablebase.moves(clock.position):
@@ -149,7 +188,7 @@ class RuleSearch:
     def _look_ahead(self, clock: Clock, seen_twice: frozenset[Position], winner: Color) -> bool | None:
         aim = clock.position.turn is winner  # what the side to move would like to hear
         is_left_open = False
-        open_moves = []
+        open_moves: list[tuple[float, float, int, Clock, frozenset[Position]]] = []
         for move in legal_moves(clock.position):
             after = clock.after(move).forgetting()
             twice = frozenset[Position]() if move.zeroing else seen_twice
@@ -159,13 +198,13 @@ class RuleSearch:
                 probe = self._tablebase.get_probe(after.position)
                 found = self._by_tables(after, twice, probe)
                 if _is_open(found) and _may_win(found, after) is winner:
-                    open_moves.append((_nearness(probe, aim), len(open_moves), after, twice))
+                    open_moves.append((*_nearness(probe, aim), len(open_moves), after, twice))
                     continue
                 won = None if found is Prospect.UNKNOWN else _is_win_of(found, after, winner)
             if won is aim:
                 return aim
             is_left_open |= won is None
-        for _, _, after, twice in sorted(open_moves, key=lambda entry: entry[:2]):
+        for *_, after, twice in sorted(open_moves, key=lambda entry: entry[:3]):
             won = self._is_won(after, twice, winner)
             if won is aim:
                 return aim
@@ -205,26 +244,26 @@ def _nearness(probe: Probe, first_the_near: bool) -> tuple[float, float]:
     return (dtc, dtb) if first_the_near else (-dtc, -dtb)
 
 
-_SortKey = tuple[int, float, float, float, str]
+_SortKey = tuple[int, tuple[float, ...], str]
 
 
 def _order(move: RuledMove) -> _SortKey:
     """The key that sorts the moves of a game in progress, best first."""
     value, notation = move.value, str(move.move)
-    soonest = tuple(inf if plies is None else plies for plies in (value.dtb, value.dtc, value.dtw))
-    latest = tuple(0 if plies is None else -plies for plies in (value.dtb, value.dtc, value.dtw))
+    distances = value.dtb, value.dtc, value.dtw
+    soonest = tuple(inf if plies is None else plies for plies in distances)
+    latest = tuple(0 if plies is None else -plies for plies in distances)
     match move.prospect:
         case Prospect.WIN:
-            return 1 if move.searched else 0, *soonest, notation
+            return 1 if move.searched else 0, soonest, notation
         case Prospect.MAYBE_WIN:
-            return 2, *soonest, notation
+            return 2, soonest, notation
         case Prospect.DRAW:
-            wdl = value.wdl or 0
-            length = value.dtw or 0
-            return 3, -wdl, length if wdl > 0 else -length, 0, notation
+            wdl, length = value.wdl or 0, value.dtw or 0
+            return 3, (-wdl, length if wdl > 0 else -length), notation
         case Prospect.MAYBE_LOSS:
-            return 4, *latest, notation
+            return 4, latest, notation
         case Prospect.LOSS:
-            return 5, *latest, notation
+            return 5, latest, notation
         case Prospect.UNKNOWN:
-            return 6, 0, 0, 0, notation
+            return 6, (), notation

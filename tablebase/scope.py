@@ -50,29 +50,31 @@ class Scope:
     against_lone_king: tuple[Force, ...] | None = None
     road: Road = Road.ANYTHING
 
-    def fits(self, position: Position) -> bool:
-        """Whether the position is in this class."""
+    def fits(self, position: Position, wherever: bool = False) -> bool:
+        """Whether the position is in this class; `wherever` pieces stand, it does not matter what is asked of
+        the road."""
         if not self.pieces[0] <= position.pieces <= self.pieces[1]:
             return False
         if self.both_kings and not (position.wk and position.bk):
             return False
-        return self.against_lone_king is None or bool(self.stronger(position))
+        return self.against_lone_king is None or bool(self.stronger(position, wherever))
 
-    def stronger(self, position: Position) -> tuple[Color, ...]:
-        """The sides that stand against a lone king as the class asks it: both only in king against king."""
+    def stronger(self, position: Position, wherever: bool = False) -> tuple[Color, ...]:
+        """The sides that stand against a lone king as the class asks it: both only in king against king.
+        `wherever` as for `fits`."""
         if self.against_lone_king is None:
             return ()
-        return tuple(color for color in Color if self._is_stronger(position, color))
+        return tuple(color for color in Color if self._is_stronger(position, color, wherever))
 
-    def _is_stronger(self, position: Position, color: Color) -> bool:
+    def _is_stronger(self, position: Position, color: Color, wherever: bool) -> bool:
         men, kings, lone_men, lone_king = position.wm, position.wk, position.bm, position.bk
         if color is Color.BLACK:
             men, kings, lone_men, lone_king = lone_men, lone_king, men, kings
         if lone_men or lone_king.bit_count() != 1:
             return False
-        if self.road is not Road.ANYTHING and not lone_king & MAIN_ROAD:
-            return False
-        if self.road is Road.LONE_KING_ONLY and (men | kings) & MAIN_ROAD:
-            return False
+        if self.road is not Road.ANYTHING and not wherever:
+            alone = self.road is Road.LONE_KING_ONLY
+            if not lone_king & MAIN_ROAD or (alone and (men | kings) & MAIN_ROAD):
+                return False
         counts = kings.bit_count(), men.bit_count()
         return any(force.fits(*counts) for force in self.against_lone_king or ())

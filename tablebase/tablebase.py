@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
+from typing import overload
 
 from tablebase.board import Position
 from tablebase.cache import DEFAULT_BYTES, FrameCache
+from tablebase.clock import Clock
 from tablebase.datadir import generate_command
 from tablebase.drawrules import OFFICIAL, Ruleset
 from tablebase.errors import (
     ClosedError,
     DamagedHeaderError,
     DataDirectoryError,
-    MaterialError,
     MissingTableError,
-    NotATableError,
     TooManyPiecesError,
     WrongVersionError,
 )
@@ -27,10 +27,11 @@ from tablebase.indexing import index_of
 from tablebase.line import Line, LineEnd, MoveValue
 from tablebase.material import Material, materials
 from tablebase.outcome import LOST, UNKNOWN, Outcome, Probe, move_order, move_value
+from tablebase.prospect import Prospect
 from tablebase.rules import Move, legal_moves, position_after
+from tablebase.rulesearch import RuleSearch
 from tablebase.table import Table
-
-_Key = tuple[Material, Metric]
+from tablebase.tablefiles import TableKey, check_is_file, no_directory, table_of
 
 _MOST_MAKEABLE = 8  # pieces; beyond, the memory of no present machine is enough
 
@@ -69,8 +70,8 @@ class Tablebase:
         self._ruleset = ruleset
         self._cache = FrameCache(cache_bytes)
         self._directories: list[Path] = []
-        self._paths: dict[_Key, Path] = {}
-        self._tables: dict[_Key, Table] = {}
+        self._paths: dict[TableKey, Path] = {}
+        self._tables: dict[TableKey, Table] = {}
         self._balance_metrics: dict[Material, Metric | None] = {}
         self._lock = Lock()
         self._closed = False
@@ -96,13 +97,13 @@ class Tablebase:
         """
         directory = Path(path)
         if not directory.is_dir():
-            raise DataDirectoryError(_no_directory(directory))
+            raise DataDirectoryError(no_directory(directory))
         found = {}
         rules = self._ruleset
         for file in sorted(directory.iterdir()):
-            key = _table_of(file)
+            key = table_of(file)
             if key is not None and key not in self._paths:
-                _check_is_file(file)
+                check_is_file(file)
                 with file.open("rb") as opened:
                     head = opened.read(HEADER_SIZE)
                 if len(head) == HEADER_SIZE:
@@ -196,11 +197,26 @@ class Tablebase:
         """
         return self._value(position, (Metric.DTB,)).dtb
 
-    def probe(self, position: Position) -> Probe:
-        """Everything known of a position.
+    @overload
+    def probe(self, position: Position) -> Probe: ...
 
-        A distance whose table is missing is None; the outcome's table must be there. Raises as `probe_wdl`.
+    @overload
+    def probe(self, position: Position, clock: Clock) -> Prospect: ...
+
+    def probe(self, position: Position, clock: Clock | None = None) -> Probe | Prospect:
+        """Everything known of a position; or, with the clock of a game, how that game ends with best play.
+
+        Without a clock: a distance whose table is missing is None; the outcome's table must be there. Raises
+        as `probe_wdl`.
+
+        With one: the prospect of its side to move under the clock's ruleset, counters as they are; `UNKNOWN`
+        where a table is missing. `tablebase.rulesearch` tells how it is found.
+
+        Raises:
+            ValueError: the clock is one of another position.
         """
+        if clock is not None:
+            return RuleSearch(self).prospect(_clock_of(position, clock))
         return self._value(position, (Metric.DTC, Metric.DTW, Metric.DTB), lenient=True)
 
     def get_wdl(self, position: Position, default: int | None = None) -> int | None:
@@ -317,7 +333,7 @@ class Tablebase:
                 self._tables[key] = self._open(key)
             return self._tables[key]
 
-    def _open(self, key: _Key) -> Table:
+    def _open(self, key: TableKey) -> Table:
         path = self._paths[key]
         try:
             table = Table(path, self._cache)
@@ -387,13 +403,22 @@ class Tablebase:
             return False
         return self.get_probe(position).outcome is Outcome.CURSED_WIN
 
-    def best_move(self, position: Position) -> Move | None:
+    def best_move(self, position: Position, clock: Clock | None = None) -> Move | None:
         """The first of `moves(position)`; None where the side to move has lost.
+
+        With the clock of a game: the best move under its ruleset, counters as they are. Who plays these moves
+        from a position that is won under the rules wins before any of them makes a draw.
 
         Raises:
             MissingTableError: it cannot be told, since no table has the position after some move, and that
                 may be better than all that are known.
+            ValueError: the clock is one of another position.
         """
+        if clock is not None:
+            best = RuleSearch(self).best_move(_clock_of(position, clock))
+            if best is not None and best.prospect is Prospect.UNKNOWN:
+                self.probe(best.clock.position)
+            return None if best is None else best.move
         moves = self.moves(position)
         if not moves:
             return None
@@ -450,31 +475,7 @@ def _unknown_that_matters(moves: list[MoveValue]) -> MoveValue | None:
     return None
 
 
-def _no_directory(path: Path) -> str:
-    if path.exists():
-        return f"{path} is no directory; name one that holds tables"
-    return f"{path} is no directory; make tables there with {generate_command(path)}, or name another one"
-
-
-def _check_is_file(path: Path) -> None:
-    """Raises NotATableError for what has the name of a table but is no file."""
-    if path.is_file():
-        return
-    if path.is_dir():
-        what = "a directory"
-    elif path.is_symlink() and not path.exists():
-        what = "a link that leads nowhere"
-    else:
-        what = "no ordinary file"
-    raise NotATableError(
-        f"{path} has the name of a table but is {what}; "
-        f"remove it, and make the table with {generate_command(path.parent)}"
-    )
-
-
-def _table_of(file: Path) -> _Key | None:
-    """Which table a file is, by its name; None for other files."""
-    try:
-        return Material.parse(file.stem), Metric(file.suffix.removeprefix("."))
-    except (MaterialError, ValueError):
-        return None
+def _clock_of(position: Position, clock: Clock) -> Clock:
+    if clock.position != position:
+        raise ValueError(f"the clock stands at {clock.position.to_fen()}, not at {position.to_fen()}")
+    return clock
