@@ -12,16 +12,17 @@ Whether a position is won on the board, which some rules ask, is for the caller 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from tablebase.board import Color, Position
 from tablebase.counters import Counter, Counters
 from tablebase.counting import Ply
 from tablebase.drawrules import OFFICIAL
-from tablebase.errors import NotationError, quote
+from tablebase.errors import CounterError, NotationError, quote
 from tablebase.notation import Numbering, parse_fen
 from tablebase.rules import Move, find_legal, legal_moves, position_after
 from tablebase.ruleset import Claim, Limit, Repeats, Rule, RuleName, Ruleset
@@ -171,19 +172,31 @@ class Clock:
 
     @classmethod
     def from_fen(
-        cls, fen: str, ruleset: Ruleset = OFFICIAL, numbering: Numbering | str | None = None
+        cls,
+        fen: str,
+        ruleset: Ruleset = OFFICIAL,
+        numbering: Numbering | str | None = None,
+        given: Mapping[Counter, int] = MappingProxyType({}),
     ) -> Clock:
         """The clock of a game at a position with its counters, both read from a FEN.
 
         The counters are those of the field `C` after the pieces, as `Counters.to_field` writes it, in any
         ruleset. Where the ruleset is `lidraughts` and that field is not there, `H` and a number is its shared
-        clock. Without either, the counts begin here.
+        clock. Those that are in neither are as `given` beside the FEN; others begin here.
 
         Raises:
             NotationError, IllegalPositionError: as `parse_fen`.
+            CounterError: a counter is no count, or it is both in the FEN and given beside it.
         """
         position = parse_fen(fen, numbering)
-        return cls.start(position, ruleset, _counters_of_fen(fen, ruleset))
+        text, known = _counters_in_fen(fen, ruleset)
+        for counter in given:
+            if counter in known:
+                raise CounterError(
+                    f"{counter} is given twice, as {given[counter]} and by the field {quote(text)} of the FEN; "
+                    "leave out one of them"
+                )
+        return cls.start(position, ruleset, _counters({**known, **given}))
 
     def to_fen(self) -> str:
         """The FEN of the position with the counters after it, `W:WKa1:BKh8:C3,3,0,0,1`."""
@@ -314,24 +327,26 @@ class Clock:
         return None if won is None else not won
 
 
-def _counters_of_fen(fen: str, ruleset: Ruleset) -> Counters:
-    """The counters of a FEN that `parse_fen` has taken."""
+def _counters_in_fen(fen: str, ruleset: Ruleset) -> tuple[str, dict[Counter, int]]:
+    """The counters that a FEN has which `parse_fen` has taken, and the field that they are in."""
     fields = [text.strip() for text in fen.strip().removesuffix(".").split(":")[3:]]
     ours = [text for text in fields if text[0] == "C"]
     if len(ours) > 1:
         raise NotationError(f"FEN {quote(fen)} has {len(ours)} fields of counters; leave one of them")
     if ours:
-        return Counters.from_field(ours[0])
-    known = Counters()
+        counters = Counters.from_field(ours[0])
+        return ours[0], {counter: counters[counter] for counter in Counter}
     if ruleset.fen_clock is not None:
-        for text in fields:
+        for text in reversed(fields):
             if text[0] == "H":
-                known = replace(known, **{ruleset.fen_clock.value: int(text[1:])})
-    return known
+                return text, {ruleset.fen_clock: int(text[1:])}
+    return "", {}
 
 
-def _counters(known: dict[Counter, int], times: int) -> Counters:
-    return replace(Counters(repetitions=times), **{counter.value: count for counter, count in known.items()})
+def _counters(known: Mapping[Counter, int], times: int = 1) -> Counters:
+    return Counters(
+        **{Counter.REPETITIONS.value: times, **{counter.value: known[counter] for counter in known}}
+    )
 
 
 def _times_come_up(past: _Past) -> int:

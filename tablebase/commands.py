@@ -16,7 +16,8 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
     probe = subparsers.add_parser(
         "probe",
         help="what a position is worth, and its moves",
-        description="What a position is worth, how far it is from the end, and its moves, best first.",
+        description="What a position is worth, how far it is from the end, the draw rules that apply, and its "
+        "moves, best first under the rules.",
         epilog="exit status: 0; 1 where no table knows the position; 2 for a bad FEN or option",
         allow_abbrev=False,
     )
@@ -26,9 +27,10 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
     line = subparsers.add_parser(
         "line",
         help="best play of both sides from a position on",
-        description="Best play of both sides, to the end of the game or as far as it goes, and why it stops. "
-        "Both sides count to the next capture or man's move (DTC) before they count to the end of the game "
-        "(DTW), so that a line may be longer or shorter than the DTW.",
+        description="Best play of both sides under the draw rules, to the end of the game or as far as it "
+        "goes, and why it stops. Both sides count to the next capture or promotion (DTB) and to the next "
+        "capture or man's move (DTC) before they count to the end of the game (DTW), so that a line may be "
+        "longer or shorter than the DTW.",
         epilog="exit status: 0; 1 where a missing table stops the line; 2 for a bad FEN or option",
         allow_abbrev=False,
     )
@@ -48,12 +50,7 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
         allow_abbrev=False,
     )
     adjudicate.add_argument("file", metavar="FILE", help="the games, in PDN; - for the standard input")
-    adjudicate.add_argument(
-        "--ruleset",
-        metavar="NAME",
-        default=OFFICIAL.name,
-        help=f"the draw rules to judge by (default: {OFFICIAL.name}): {', '.join(RULESETS)}",
-    )
+    _add_ruleset(adjudicate)
     _add_numbering(adjudicate)
     adjudicate.add_argument("--json", action="store_true", help="print JSON, as the HTTP API has it")
     add_data_option(adjudicate)
@@ -61,10 +58,25 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def _add_position(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("fen", metavar="FEN", help="the position, e.g. W:WKa1,c3:BKh8")
+    parser.add_argument(
+        "fen",
+        metavar="FEN",
+        help="the position, e.g. W:WKa1,c3:BKh8; with counters of the draw rules if its game has been going "
+        "on, e.g. W:WKa1,c3:BKh8:C3,3,0,0,1",
+    )
+    _add_ruleset(parser)
     _add_numbering(parser)
     parser.add_argument("--json", action="store_true", help="print JSON, as the HTTP API has it")
     add_data_option(parser)
+
+
+def _add_ruleset(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--ruleset",
+        metavar="NAME",
+        default=OFFICIAL.name,
+        help=f"the draw rules to judge by (default: {OFFICIAL.name}): {', '.join(RULESETS)}",
+    )
 
 
 def _add_numbering(parser: argparse.ArgumentParser) -> None:
@@ -91,21 +103,24 @@ def run_probe(args: argparse.Namespace) -> int:
 
     Raises:
         MissingTableError: when that is printed: no table knows the position.
+        NotationError, IllegalPositionError, CounterError: the FEN is none.
+        RulesetError: there is no such ruleset.
     """
-    from tablebase.board import Position
+    from tablebase.clock import Clock
+    from tablebase.drawrules import find_ruleset
     from tablebase.report import position_report
     from tablebase.tablebase import open_tablebase
     from tablebase.textview import position_text, terminal_width
 
-    position = Position.from_fen(args.fen, args.numbering)
+    clock = Clock.from_fen(args.fen, find_ruleset(args.ruleset), args.numbering)
     with open_tablebase(args.data) as tablebase:
-        report = position_report(tablebase, position)
+        report = position_report(tablebase, clock)
         if args.json:
             print(json.dumps(report, indent=2))
         else:
-            print(position_text(position, report, tablebase.ruleset, terminal_width()))
+            print(position_text(clock.position, report, tablebase.ruleset, terminal_width()))
         if report["wdl"] is None:
-            tablebase.probe(position)  # names the table that is missing
+            tablebase.probe(clock.position)  # names the table that is missing
     return OK
 
 
@@ -114,26 +129,35 @@ def run_line(args: argparse.Namespace) -> int:
 
     Raises:
         MissingTableError: when that is printed: no table tells how the line goes on.
+        NotationError, IllegalPositionError, CounterError: the FEN is none.
+        RulesetError: there is no such ruleset.
     """
-    from tablebase.board import Position
+    from tablebase.clock import Clock
+    from tablebase.drawrules import find_ruleset
     from tablebase.line import LineEnd
-    from tablebase.report import line_report
+    from tablebase.report import SEARCH_EFFORT, line_report
+    from tablebase.rulesearch import RuleSearch
     from tablebase.tablebase import open_tablebase
     from tablebase.textview import line_text, terminal_width
     from tablebase.verdict import cause_of_draw
 
-    position = Position.from_fen(args.fen, args.numbering)
+    clock = Clock.from_fen(args.fen, find_ruleset(args.ruleset), args.numbering)
     with open_tablebase(args.data) as tablebase:
-        line = tablebase.line(position, args.limit)
-        probe = tablebase.get_probe(position)
+        search = RuleSearch(tablebase, SEARCH_EFFORT)
+        line = search.line(clock, args.limit)
+        probe = tablebase.get_probe(clock.position)
+        prospect = search.prospect(clock, probe=probe)
         if args.json:
-            print(json.dumps(line_report(line, probe), indent=2))
+            print(json.dumps(line_report(line, clock, probe, prospect), indent=2))
         else:
-            after = [move.probe_after for move in tablebase.moves(position)]
+            after = [move.probe_after for move in tablebase.moves(clock.position)]
             cause = cause_of_draw(probe.outcome, after, tablebase.ruleset)
-            print(line_text(line, probe, cause, terminal_width()))
+            print(line_text(line, clock, probe, cause, prospect, terminal_width()))
         if line.end is LineEnd.UNKNOWN:
-            tablebase.best_move(line.positions[-1])  # names the table that is missing
+            for played in line.moves:
+                clock = clock.after(played.move)
+            tablebase.best_move(clock.position, clock)  # names the table that is missing
+            tablebase.probe(clock.position)  # which may be that of a rule that spares what is won
     return OK
 
 

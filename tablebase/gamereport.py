@@ -9,23 +9,8 @@ from dataclasses import asdict
 from typing import TypedDict
 
 from tablebase.adjudication import Adjudication, Mistake, PlayedPly, Problem, Stand
-from tablebase.clock import RuleState
 from tablebase.gametext import sentence
-
-
-class RuleStateReport(TypedDict):
-    """What a draw rule says: the attributes of a `RuleState`, enumerations as their texts."""
-
-    rule: str
-    article: str
-    applies: bool
-    count: int
-    limit: int
-    unit: str
-    remaining: int
-    fired: bool | None
-    claim: str
-    stronger: str | None
+from tablebase.rulereport import RuleStateReport, rules_report
 
 
 class StandReport(TypedDict):
@@ -102,22 +87,6 @@ class GameReport(TypedDict):
     plies: list[PlyReport]
 
 
-def rule_state_report(state: RuleState) -> RuleStateReport:
-    """What a draw rule says of a position and its game."""
-    return {
-        "rule": str(state.rule),
-        "article": state.article,
-        "applies": state.applies,
-        "count": state.count,
-        "limit": state.limit,
-        "unit": str(state.unit),
-        "remaining": state.remaining,
-        "fired": state.fired,
-        "claim": str(state.claim),
-        "stronger": None if state.stronger is None else str(state.stronger),
-    }
-
-
 def stand_report(stand: Stand) -> StandReport:
     """How a game stands between two moves."""
     return {
@@ -125,7 +94,7 @@ def stand_report(stand: Stand) -> StandReport:
         "turn": str(stand.position.turn),
         "counters": asdict(stand.clock.counters),
         "verdict": str(stand.ruling.verdict),
-        "rules": [rule_state_report(state) for state in stand.ruling.states if state.applies],
+        "rules": rules_report(state for state in stand.ruling.states if state.applies),
         "board_outcome": str(stand.board),
         "rules_outcome": str(stand.rules),
         "dtw": stand.dtw,
@@ -148,7 +117,7 @@ def game_report(judged: Adjudication) -> GameReport:
         "explanation": sentence(judged),
         "problems": [_problem_report(problem) for problem in judged.problems],
         "mistakes": [_mistake_report(mistake) for mistake in judged.mistakes],
-        "claims": [rule_state_report(state) for state in judged.claims],
+        "claims": rules_report(judged.claims),
         "start": None if judged.start is None else stand_report(judged.start),
         "plies": [_ply_report(ply) for ply in judged.plies],
     }

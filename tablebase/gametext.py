@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tablebase.adjudication import Adjudication, Agreement, Ending, Mistake, Problem
 from tablebase.board import Color
-from tablebase.clock import RuleState, Unit, Verdict
+from tablebase.clock import Verdict
 from tablebase.gameresult import GameResult
 from tablebase.prospect import Prospect
+from tablebase.rulereport import rules_report
+from tablebase.ruletext import named
 
 _PROSE = 100  # columns beyond which a sentence is hard to read
 _RESULTS = {
@@ -19,7 +21,6 @@ _RESULTS = {
     GameResult.BOTH_LOSE: "a loss of both",
     GameResult.OPEN: "no result",
 }
-_UNITS = {Unit.PLIES: "plies", Unit.OWN_MOVES: "moves of its own", Unit.TIMES: "times"}
 
 
 def sentence(judged: Adjudication) -> str:
@@ -81,7 +82,7 @@ def _ending(judged: Adjudication) -> str:
             return f"{winner} has won after {_plies(count)}: {position.turn.capitalize()} {why}."
         case Ending.DRAWN:
             assert last is not None
-            return f"A draw after {_plies(count)}, by {_rules(last.ruling.fired)}."
+            return f"A draw after {_plies(count)}, by {named(rules_report(last.ruling.fired))}."
         case Ending.STOPPED:
             return f"The game was followed for {_plies(count)}, and no further."
         case Ending.CUT_SHORT:
@@ -109,12 +110,6 @@ def _worth(judged: Adjudication) -> str:
             return ""
 
 
-def _rules(states: Iterable[RuleState]) -> str:
-    return " and ".join(
-        f"{state.rule} (article {state.article}, {state.count} {_UNITS[state.unit]})" for state in states
-    )
-
-
 def _agreement(judged: Adjudication) -> str:
     result, written = judged.result, judged.game.written_result
     match judged.agreement:
@@ -125,7 +120,7 @@ def _agreement(judged: Adjudication) -> str:
             assert written is not None
             return f"The written result, {_RESULTS[written]}, contradicts that."
         case Agreement.AGREES if result is None:
-            return f"The written result, a draw, can be claimed: {_rules(judged.claims)}."
+            return f"The written result, a draw, can be claimed: {named(rules_report(judged.claims))}."
         case Agreement.AGREES:
             return "The written result agrees."
         case Agreement.NOT_DECIDED:
@@ -145,10 +140,10 @@ def _rulings(judged: Adjudication) -> Iterator[str]:
             said.add(key)
             where = f"after {_number(judged, played.ply)} {played.move} (ply {played.ply})"
             if ruling.verdict is Verdict.CLAIMABLE:
-                yield f"{where} a draw could be claimed, by {_rules([state])}"
+                yield f"{where} a draw could be claimed, by {named(rules_report([state]))}"
             else:
                 yield (
-                    f"{where} the game is drawn by {_rules([state])}, unless it is won on the board, "
+                    f"{where} the game is drawn by {named(rules_report([state]))}, unless it is won on the board, "
                     "which no table tells; it is followed further"
                 )
 

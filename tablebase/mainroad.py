@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from tablebase.board import MAIN_ROAD, Color, Position
+from tablebase.board import Color, Position
+from tablebase.drawrules import OFFICIAL
 from tablebase.errors import DamagedTableError
 from tablebase.rules import legal_moves, position_after
+from tablebase.ruleset import RuleName
+from tablebase.scope import Scope
 from tablebase.tablebase import Tablebase
 
 # The longest way to the end of a game, in the stronger side's moves, that is believed without a DTW.
 _LONGEST = 200
 
 
-def men_and_kings(position: Position, color: Color) -> tuple[int, int]:
-    """How many men and kings a side has."""
-    men, kings = (position.wm, position.wk) if color is Color.WHITE else (position.bm, position.bk)
-    return men.bit_count(), kings.bit_count()
-
-
-def has_main_road_material(position: Position, stronger: Color) -> bool:
-    """Whether `stronger` has three kings, two kings and a man, or a king and two men, and the opponent a king
-    and nothing else.
-    """
-    men, kings = men_and_kings(position, stronger)
-    return kings > 0 and men + kings == 3 and men_and_kings(position, stronger.other) == (0, 1)
-
-
-def is_main_road_case(position: Position, stronger: Color) -> bool:
-    """Whether it has the material, and the lone king stands on the main road a1-h8."""
-    lone_king = position.bk if stronger is Color.WHITE else position.wk
-    return bool(lone_king & MAIN_ROAD) and has_main_road_material(position, stronger)
+_RULE = OFFICIAL.rule(RuleName.MAIN_ROAD)
+assert _RULE is not None
+OFFICIAL_CASE = _RULE.limits[0].scope
+"""The case of the official rule: three kings, two kings and a man, or a king and two men against a lone king
+on the main road a1-h8."""
 
 
 class MainRoadSearch:
@@ -41,11 +31,13 @@ class MainRoadSearch:
     Args:
         tablebase: tells which moves keep the win.
         stronger: the side that has more than a king.
+        case: the positions of the case, by which forces there are and where the lone king stands.
     """
 
-    def __init__(self, tablebase: Tablebase, stronger: Color) -> None:
+    def __init__(self, tablebase: Tablebase, stronger: Color, case: Scope = OFFICIAL_CASE) -> None:
         self._tablebase = tablebase
         self._stronger = stronger
+        self._case = case
         # Of each position: so many moves have been found to be enough, perhaps not the least; and too few.
         self._enough: dict[Position, int] = {}
         self._too_few: dict[Position, int] = {}
@@ -113,5 +105,7 @@ class MainRoadSearch:
     def _replies_that_stay(self, position: Position) -> list[Position]:
         if position not in self._replies:
             after = (position_after(position, move) for move in legal_moves(position))
-            self._replies[position] = [reply for reply in after if is_main_road_case(reply, self._stronger)]
+            self._replies[position] = [
+                reply for reply in after if self._stronger in self._case.stronger(reply)
+            ]
         return self._replies[position]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from tablebase.board import Color, Position
 from tablebase.boardwin import board_won_by
-from tablebase.clock import Clock, RuleState, Verdict
+from tablebase.clock import Clock, RuleState, Ruling, Verdict
 from tablebase.line import Line, LineEnd, MoveValue
 from tablebase.outcome import Outcome, Probe
 from tablebase.prospect import Prospect, prospect_of
@@ -60,26 +60,32 @@ class RuleSearch:
         tablebase: the tables.
         effort: how many positions one question may look at where the tables alone do not tell; 0 asks these
             alone.
+        in_all: how many all questions together may look at; None sets no limit.
     """
 
-    def __init__(self, tablebase: Tablebase, effort: int = EFFORT) -> None:
+    def __init__(self, tablebase: Tablebase, effort: int = EFFORT, in_all: int | None = None) -> None:
         self._tablebase = tablebase
         self._effort = effort
+        self._in_all = in_all
         self._left = 0
         self._board_won = board_won_by(tablebase)
         self._found: dict[_Node, bool | None] = {}
 
-    def prospect(self, clock: Clock) -> Prospect:
+    def prospect(self, clock: Clock, ruling: Ruling | None = None, probe: Probe | None = None) -> Prospect:
         """What the position of a clock is worth to its side to move. `UNKNOWN` where a table is missing.
+
+        Args:
+            clock: the game.
+            ruling: what the rules say of it, if that is known.
+            probe: what the position is worth from fresh counters, if that is known.
 
         Raises:
             TableError: a table is there but cannot be read.
             ClosedError: the tablebase has been closed.
         """
-        found = self._by_tables(clock, clock.seen_twice)
+        found = self._by_tables(clock, clock.seen_twice, probe, ruling)
         if _is_open(found):
-            self._left = self._effort
-            self._found.clear()
+            self._begin()
             found = self._by_search(clock, found)
         return found
 
@@ -91,21 +97,29 @@ class RuleSearch:
         plays the first comes nearer to the end with every move. Losses the other way round. Draws by what
         they are worth on the board. Raises as `prospect` does.
         """
-        found = self._moves_by_tables(clock)
-        self._left = self._effort
-        self._found.clear()
+        return self._searched(clock, self._moves_by_tables(clock))
+
+    def best_move(self, clock: Clock) -> RuledMove | None:
+        """The first of `moves`; None where the side to move has lost. Raises as `prospect` does."""
+        return next(iter(self.moves_to_play(clock)), None)
+
+    def moves_to_play(self, clock: Clock) -> list[RuledMove]:
+        """As `moves`, but where the tables tell that the first one wins, others may be left open that a
+        search could settle. Raises as `prospect` does."""
+        by_tables = self._moves_by_tables(clock)
+        first = min(by_tables, key=_order, default=None)
+        if first is not None and first.prospect is Prospect.WIN:
+            return sorted(by_tables, key=_order)
+        return self._searched(clock, by_tables)
+
+    def _searched(self, clock: Clock, found: list[RuledMove]) -> list[RuledMove]:
+        """The moves in their order, what the tables leave open looked at."""
+        self._begin()
         for at, move in enumerate(found):
             if _is_open(move.prospect):
                 prospect = -self._by_search(move.clock, -move.prospect)
                 found[at] = RuledMove(move.value, move.clock, prospect, True)
         return sorted(found, key=_order)
-
-    def best_move(self, clock: Clock) -> RuledMove | None:
-        """The first of `moves`; None where the side to move has lost. Raises as `prospect` does."""
-        by_tables = sorted(self._moves_by_tables(clock), key=_order)
-        if by_tables and by_tables[0].prospect is Prospect.WIN:
-            return by_tables[0]
-        return next(iter(self.moves(clock)), None)
 
     def line(self, clock: Clock, limit: int = 500) -> Line:
         """Best play of both sides under the rules, up to the end of the game, or as far as it goes.
@@ -129,13 +143,14 @@ class RuleSearch:
             return Line(tuple(played), tuple(positions), end, winner, fired=fired)
 
         while True:
-            best = self.best_move(clock)
-            if best is None:
-                return ends(LineEnd.GAME_OVER, clock.position.turn.other)
             ruling = clock.ruling(self._board_won)
             if ruling.verdict is Verdict.DRAWN:
                 return ends(LineEnd.DRAW, fired=ruling.fired)
-            if ruling.verdict is Verdict.UNDETERMINED or best.prospect is Prospect.UNKNOWN:
+            moves = self.moves_to_play(clock)
+            if not moves:
+                return ends(LineEnd.GAME_OVER, clock.position.turn.other)
+            best = moves[0]
+            if ruling.verdict is Verdict.UNDETERMINED or unknown_that_matters(moves) is not None:
                 return ends(LineEnd.UNKNOWN)
             if best.prospect is Prospect.DRAW and best.value.outcome is Outcome.DRAW:
                 return ends(LineEnd.DRAW)
@@ -154,13 +169,24 @@ class RuleSearch:
         return found
 
     def _by_tables(
-        self, clock: Clock, seen_twice: frozenset[Position], probe: Probe | None = None
+        self,
+        clock: Clock,
+        seen_twice: frozenset[Position],
+        probe: Probe | None = None,
+        ruling: Ruling | None = None,
     ) -> Prospect:
         tablebase = self._tablebase
         if probe is None:
             probe = tablebase.get_probe(clock.position)
+        if ruling is None:
+            ruling = clock.ruling(self._board_won)
         twice = [tablebase.get_probe(position) for position in seen_twice]
-        return prospect_of(clock, clock.ruling(self._board_won), probe, tablebase.ruleset, twice)
+        return prospect_of(clock, ruling, probe, tablebase.ruleset, twice)
+
+    def _begin(self) -> None:
+        """Begin the search of a question."""
+        self._left = self._effort if self._in_all is None else min(self._effort, self._in_all)
+        self._found.clear()
 
     def _by_search(self, clock: Clock, found: Prospect) -> Prospect:
         """What a search makes of a position that the tables leave open."""
@@ -182,6 +208,8 @@ class RuleSearch:
         if self._left <= 0:
             return None
         self._left -= 1
+        if self._in_all is not None:
+            self._in_all -= 1
         self._found[node] = won = self._look_ahead(clock, seen_twice, winner)
         return won
 
@@ -220,6 +248,13 @@ class RuleSearch:
 
 
 _Node = tuple[Position, object, frozenset[Position]]
+
+
+def unknown_that_matters(moves: list[RuledMove]) -> RuledMove | None:
+    """Of moves, best first, one of unknown worth that may be better than the first, if there is any."""
+    if moves and moves[0].prospect is not Prospect.WIN and moves[-1].prospect is Prospect.UNKNOWN:
+        return moves[-1]
+    return None
 
 
 def _is_open(prospect: Prospect) -> bool:

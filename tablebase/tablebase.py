@@ -29,7 +29,7 @@ from tablebase.material import Material, materials
 from tablebase.outcome import LOST, UNKNOWN, Outcome, Probe, move_order, move_value
 from tablebase.prospect import Prospect
 from tablebase.rules import Move, legal_moves, position_after
-from tablebase.rulesearch import RuleSearch
+from tablebase.rulesearch import RuleSearch, unknown_that_matters
 from tablebase.table import Table
 from tablebase.tablefiles import TableKey, check_is_file, no_directory, table_of
 
@@ -415,10 +415,10 @@ class Tablebase:
             ValueError: the clock is one of another position.
         """
         if clock is not None:
-            best = RuleSearch(self).best_move(_clock_of(position, clock))
-            if best is not None and best.prospect is Prospect.UNKNOWN:
-                self.probe(best.clock.position)
-            return None if best is None else best.move
+            ruled = RuleSearch(self).moves_to_play(_clock_of(position, clock))
+            if (open_move := unknown_that_matters(ruled)) is not None:
+                self.probe(open_move.clock.position)
+            return ruled[0].move if ruled else None
         moves = self.moves(position)
         if not moves:
             return None

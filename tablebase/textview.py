@@ -8,15 +8,22 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from tablebase.board import Color, Position
+from tablebase.clock import Clock, Verdict
 from tablebase.drawrules import Ruleset
 from tablebase.line import Line, LineEnd
 from tablebase.outcome import Outcome, Probe
-from tablebase.report import MoveReport, PositionReport, in_moves
+from tablebase.prospect import Prospect
+from tablebase.report import PositionReport, RuledMoveReport, in_moves
+from tablebase.rulereport import RuleStateReport
+from tablebase.ruletext import adds_to, count_in_words, standing, worth
 from tablebase.verdict import Cause, cause_of_draw, outcome_from_moves, verdict
 
 _GAP = "  "
 _UNLIMITED = 10_000
 _PROSE = 100  # columns beyond which a sentence is hard to read
+_DISTANCES = ("DTC", "DTB", "DTW")
+_RIGHT = (*_DISTANCES, "remaining")
+_TO_BALANCE_CHANGE = "to the next capture, promotion or end of the game"
 
 
 def terminal_width() -> int:
@@ -25,7 +32,7 @@ def terminal_width() -> int:
 
 
 def position_text(position: Position, report: PositionReport, ruleset: Ruleset, width: int) -> str:
-    """The board, the verdict, the distances, and a table of the moves.
+    """The board, the verdict, the distances, the draw rules that apply, and a table of the moves.
 
     Args:
         position: the position.
@@ -33,7 +40,7 @@ def position_text(position: Position, report: PositionReport, ruleset: Ruleset, 
         ruleset: the rules that the tables assume.
         width: the columns there are. The positions after the moves are left out where they do not fit.
     """
-    probe = Probe(Outcome(report["outcome"]), report["dtc"], report["dtw"])
+    probe = Probe(Outcome(report["outcome"]), report["dtc"], report["dtw"], report["dtb"])
     from_moves = outcome_from_moves([Outcome(move["outcome"]) for move in report["moves"]])
     after = [Probe(Outcome(move["after"]["outcome"]), move["after"]["dtc"]) for move in report["moves"]]
     cause = cause_of_draw(probe.outcome, after, ruleset)
@@ -42,29 +49,46 @@ def position_text(position: Position, report: PositionReport, ruleset: Ruleset, 
         ("material", f"{report['material']} (side to move first), {_pieces(report['pieces'])}"),
         ("outcome", f"{report['outcome']}, for {report['turn']}"),
         ("DTC", _dtc(probe)),
+        *([("DTB", _distance(probe.dtb, _TO_BALANCE_CHANGE))] if probe.dtb else []),
         ("DTW", _dtw(probe)),
+        ("ruleset", report["ruleset"]),
     ]
+    told = [
+        verdict(position, probe, from_moves, cause),
+        standing(Verdict(report["verdict"]), report["rules"]),
+    ]
+    known = from_moves if probe.outcome is Outcome.UNKNOWN else probe.outcome
+    told += _under_the_rules(position, known, Prospect(report["rules_outcome"]), report["ruleset"])
     parts = [
         str(position),
-        _wrapped(verdict(position, probe, from_moves, cause), width),
+        _wrapped(" ".join(filter(None, told)), width),
         "\n".join(_wrapped(f"{name:<8}  {text}", width, " " * 10) for name, text in facts),
     ]
+    applying = [rule for rule in report["rules"] if rule["applies"]]
+    if applying:
+        parts.append(_rules_table(applying))
     if report["moves"]:
         parts.append(_moves_table(report["moves"], width))
     return "\n\n".join(parts)
 
 
-def line_text(line: Line, probe: Probe, cause: Cause, width: int) -> str:
+def line_text(line: Line, clock: Clock, probe: Probe, cause: Cause, prospect: Prospect, width: int) -> str:
     """The board, the verdict, the moves with their numbers as PDN has them, and why the line stops.
 
     Args:
         line: the line.
-        probe: the value of the position it begins at.
-        cause: which rules make a draw of that position, if it is won on the board.
+        clock: the game where it begins.
+        probe: the value of that position from fresh counters.
+        cause: which rules make a draw of that value, if the position is won on the board.
+        prospect: what that position is worth under the rules.
         width: the columns there are.
     """
     first = line.positions[0]
-    parts = [str(first), _wrapped(verdict(first, probe, _first_outcome(line), cause), width)]
+    from_moves = _first_outcome(line)
+    known = from_moves if probe.outcome is Outcome.UNKNOWN else probe.outcome
+    told = [verdict(first, probe, from_moves, cause)]
+    told += _under_the_rules(first, known, prospect, clock.ruleset.name)
+    parts = [str(first), _wrapped(" ".join(told), width)]
     if line.moves:
         parts.append(_wrapped(_movetext(line), width))
         parts.append(str(line.positions[-1]))
@@ -76,7 +100,14 @@ def _first_outcome(line: Line) -> Outcome:
     """What a line tells of the outcome of its first position."""
     if line.moves:
         return line.moves[0].outcome
-    return Outcome.DRAW if line.end is LineEnd.DRAW else Outcome.UNKNOWN
+    return Outcome.DRAW if line.end is LineEnd.DRAW and not line.fired else Outcome.UNKNOWN
+
+
+def _under_the_rules(position: Position, known: Outcome, prospect: Prospect, ruleset: str) -> list[str]:
+    """A sentence, where the rules with their counts as they are make something else of a position than it is
+    worth from fresh counters."""
+    is_more = adds_to(prospect, known) and prospect is not Prospect.UNKNOWN
+    return [worth(position.turn, prospect, ruleset)] if is_more else []
 
 
 def _why_not_as_long(line: Line, probe: Probe) -> Iterator[str]:
@@ -85,7 +116,8 @@ def _why_not_as_long(line: Line, probe: Probe) -> Iterator[str]:
     if line.end is LineEnd.GAME_OVER and told is not None and played != told:
         yield (
             f"It has taken {_moves(played)}, where the verdict has {told}: both sides play for the next "
-            "capture or man's move (DTC) before they play for the end of the game (DTW)."
+            "capture or promotion (DTB) and for the next capture or man's move (DTC) before they play for the "
+            "end of the game (DTW)."
         )
 
 
@@ -121,17 +153,31 @@ def _wrapped(text: str, width: int, indent: str = "") -> str:
     )
 
 
-def _moves_table(moves: Sequence[MoveReport], width: int) -> str:
-    rows = [
-        ["move", "outcome", "DTC", "DTW", "position after it"],
-        *(
-            [move["move"], move["outcome"], _cell(move["dtc"]), _cell(move["dtw"]), move["after"]["fen"]]
-            for move in moves
-        ),
-    ]
+def _rules_table(rules: Sequence[RuleStateReport]) -> str:
+    head = ["rule", "article", "count", "remaining"]
+    rows = [[rule["rule"], rule["article"], count_in_words(rule), str(rule["remaining"])] for rule in rules]
+    return "\n".join(_aligned([head, *rows]))
+
+
+def _moves_table(moves: Sequence[RuledMoveReport], width: int) -> str:
+    columns = {
+        "move": [move["move"] for move in moves],
+        "outcome": [move["outcome"] for move in moves],
+        "by rules": [move["rules_outcome"] for move in moves],
+        "DTC": [_cell(move["dtc"]) for move in moves],
+        "DTB": [_cell(move["dtb"]) for move in moves],
+        "DTW": [_cell(move["dtw"]) for move in moves],
+        "position after it": [move["after"]["fen"] for move in moves],
+    }
+    if not any(adds_to(Prospect(move["rules_outcome"]), Outcome(move["outcome"])) for move in moves):
+        del columns["by rules"]
+    if all(move["dtb"] is None for move in moves):
+        del columns["DTB"]
+    rows = [list(columns), *map(list, zip(*columns.values(), strict=True))]
     if _width(rows) > width:
         rows = [row[:-1] for row in rows]
-    legend = "DTC, DTW: plies (moves), counted from before the move. Best move first."
+    distances = ", ".join(name for name in columns if name in _DISTANCES)
+    legend = f"{distances}: plies (moves), counted from before the move. Best move first."
     return "\n".join([*_aligned(rows), "", _wrapped(legend, width)])
 
 
@@ -152,7 +198,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     widths = _column_widths(rows)
     return [
         _GAP.join(
-            cell.rjust(width) if name in ("DTC", "DTW") else cell.ljust(width)
+            cell.rjust(width) if name in _RIGHT else cell.ljust(width)
             for cell, width, name in zip(row, widths, rows[0], strict=True)
         ).rstrip()
         for row in rows

@@ -78,13 +78,15 @@ def verdict(
 
 
 def outcome_from_moves(outcomes: Sequence[Outcome]) -> Outcome:
-    """What a position's moves, best first, tell of its outcome.
+    """What a position's moves, in any order, tell of its outcome.
 
     That of the best, if it wins or if all are known; else `UNKNOWN`.
     """
-    if outcomes and (outcomes[0] is Outcome.WIN or Outcome.UNKNOWN not in outcomes):
-        return outcomes[0]
-    return Outcome.UNKNOWN
+    if Outcome.WIN in outcomes:
+        return Outcome.WIN
+    if not outcomes or Outcome.UNKNOWN in outcomes:
+        return Outcome.UNKNOWN
+    return max(outcomes, key=lambda outcome: outcome.wdl or 0)
 
 
 def _within(probe: Probe) -> str:
