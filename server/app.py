@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib.resources import files
 from itertools import islice
 from typing import Any
@@ -11,12 +13,13 @@ from flask import Flask, Response, current_app, jsonify, request
 
 from server.problems import BadParameterError, register_problems
 from tablebase.adjudication import Adjudicator
-from tablebase.board import Position
 from tablebase.cache import DEFAULT_BYTES
+from tablebase.clock import Clock
+from tablebase.counters import Counter
 from tablebase.datadir import data_directory
 from tablebase.drawcases import draw_cases
-from tablebase.drawrules import OFFICIAL, find_ruleset
-from tablebase.errors import NotationError
+from tablebase.drawrules import OFFICIAL, Ruleset, find_ruleset
+from tablebase.errors import CounterError, NotationError, quote
 from tablebase.gamereport import game_report
 from tablebase.notation import Numbering, find_numbering
 from tablebase.pdn import decode_pdn, read_games
@@ -33,6 +36,11 @@ MAX_GAMES = 50
 MAX_BODY_BYTES = 64 * 1024
 """The longest body of a request, in bytes: some fifty games of a hundred plies, judged in a few seconds."""
 
+MAX_EFFORT = 1000
+"""How many positions may be looked at for one request to judge games, shared out among them, where the tables
+alone do not tell what a position with its counters is worth: about two seconds."""
+
+_COUNT = re.compile(r"[0-9]{1,6}")
 _EXTENSION = "shashki-tablebase"
 
 
@@ -76,36 +84,46 @@ def index() -> Response:
 
 
 def position() -> Response:
-    """`GET /v1/position?fen=`: what a position is worth, and its moves, best first."""
-    return jsonify(position_report(tablebase_of(current_app), _position_asked()))
+    """`GET /v1/position?fen=`: what a position and its game are worth, and its moves, best first."""
+    return jsonify(position_report(tablebase_of(current_app), _clock_asked()))
 
 
 def position_draw_cases() -> Response:
     """`GET /v1/draw-cases?fen=`: what the three-kings and main-road rules say about a position."""
-    asked = _position_asked()
-    cases = draw_cases(tablebase_of(current_app), asked)
-    return jsonify({"fen": asked.to_fen(), "cases": [draw_case_report(case) for case in cases]})
+    clock = _clock_asked()
+    cases = draw_cases(tablebase_of(current_app), clock)
+    return jsonify(
+        {
+            "fen": clock.position.to_fen(),
+            "ruleset": clock.ruleset.name,
+            "counters": asdict(clock.counters),
+            "cases": [draw_case_report(case) for case in cases],
+        }
+    )
 
 
 def games() -> Response:
     """`POST /v1/game`, a PDN text as the body: its games judged, under the parameter `ruleset`."""
-    name = _parameter("ruleset")
-    ruleset = OFFICIAL if name is None else find_ruleset(name)
-    adjudicator = Adjudicator(tablebase_of(current_app), ruleset, _numbering_asked())
+    ruleset, numbering = _ruleset_asked(), _numbering_asked()
     read = list(islice(read_games(decode_pdn(request.get_data())), MAX_GAMES + 1))
     if not read:
         raise BadParameterError("the body has no game; send a text in PDN, like 1. c3-d4 d6-c5 1-1")
     if len(read) > MAX_GAMES:
         raise BadParameterError(f"the body has more than {MAX_GAMES} games; send them in several requests")
+    adjudicator = Adjudicator(tablebase_of(current_app), ruleset, numbering, MAX_EFFORT // len(read))
     return jsonify({"ruleset": ruleset.name, "games": [game_report(adjudicator.game(game)) for game in read]})
 
 
-def _position_asked() -> Position:
-    """The position of the parameter `fen`; `numbering` says what numeric squares mean in it."""
+def _clock_asked() -> Clock:
+    """The position of the parameter `fen`, with the counters of its game and the rules to judge it by.
+
+    `numbering` says what numeric squares mean in it; a counter is a parameter of its name, unless the FEN has
+    it; `ruleset` names the rules.
+    """
     fen = _parameter("fen")
     if fen is None:
         raise BadParameterError(f"the parameter fen is missing; ask like {request.path}?fen=W:WKa1,c3:BKh8")
-    return Position.from_fen(fen, _numbering_asked())
+    return Clock.from_fen(fen, _ruleset_asked(), _numbering_asked(), _counters_asked())
 
 
 def _parameter(name: str) -> str | None:
@@ -114,6 +132,27 @@ def _parameter(name: str) -> str | None:
     if len(values) > 1:
         raise BadParameterError(f"the parameter {name} is there {len(values)} times; give it once")
     return values[0] if values else None
+
+
+def _counters_asked() -> dict[Counter, int]:
+    """The counters that are parameters."""
+    asked = {}
+    for counter in Counter:
+        text = _parameter(counter)
+        if text is None:
+            continue
+        if not _COUNT.fullmatch(text):
+            raise CounterError(
+                f"the parameter {counter} is {quote(text)}; a counter is a whole number from 0 to 999999"
+            )
+        asked[counter] = int(text)
+    return asked
+
+
+def _ruleset_asked() -> Ruleset:
+    """The draw rules to judge by, by the parameter `ruleset`; the official ones if it is not given."""
+    name = _parameter("ruleset")
+    return OFFICIAL if name is None else find_ruleset(name)
 
 
 def _numbering_asked() -> Numbering | None:

@@ -20,10 +20,18 @@ from tablebase.gameresult import GameResult
 from tablebase.notation import Numbering, find_numbering, parse_move
 from tablebase.outcome import Outcome
 from tablebase.pdn import MoveText, PdnGame, read_games
-from tablebase.prospect import Prospect, board_outcome, prospect_of
+from tablebase.prospect import Prospect, board_outcome
 from tablebase.rules import Move, legal_moves
+from tablebase.rulesearch import RuleSearch
 from tablebase.ruleset import Claim, Ruleset
 from tablebase.tablebase import Tablebase
+
+EFFORT = 500
+"""How many positions are looked at for one game by default, at the most, where the tables alone do not tell
+what a position with its counters is worth. Under the official rules hardly any has to be; under lidraughts,
+where an ending may take all of them, that is about a second."""
+
+_EFFORT_A_PLY = 30  # few are settled by more, and none shall use up what the rest of the game could do with
 
 MAX_PLIES = 1000
 """The most plies of one game that are followed; the longest games that people have played are far shorter."""
@@ -72,7 +80,7 @@ class Stand:
         ruling: what the rules say of them.
         board: the outcome for the side to move on the board, without draw rules: `WIN`, `DRAW`, `LOSS`, or
             `UNKNOWN` where there is no table.
-        rules: its prospect under the rules, counters as they are, repetition aside.
+        rules: its prospect under the rules, counters as they are.
         dtw: plies to the end of the game on the board; None for a draw, or where it is not known.
     """
 
@@ -237,6 +245,8 @@ class Adjudicator:
         ruleset: the rules to judge by.
         numbering: what squares written as numbers mean in games whose GameType does not say so; None refuses
             them there.
+        effort: how many positions may be looked at for one game where the tables alone do not tell how it
+            would end under the rules; beyond that, such a prospect is left open.
 
     Raises:
         NotationError: there is no such numbering.
@@ -247,10 +257,12 @@ class Adjudicator:
         tablebase: Tablebase,
         ruleset: Ruleset = OFFICIAL,
         numbering: Numbering | str | None = None,
+        effort: int = EFFORT,
     ) -> None:
         self._tablebase = tablebase
         self._ruleset = ruleset
         self._numbering = find_numbering(numbering)
+        self._effort = effort
         self._board_won: BoardWon = board_won_by(tablebase)
 
     def games(self, text: str) -> Iterator[Adjudication]:
@@ -264,10 +276,11 @@ class Adjudicator:
 
     def game(self, game: PdnGame) -> Adjudication:
         """One game, judged. Raises as `games` does."""
+        search = RuleSearch(self._tablebase, _EFFORT_A_PLY, self._effort)
         problems = [Problem(str(fault.kind), fault.line, None, None, fault.message) for fault in game.faults]
         try:
             numbering = game.numbering(self._numbering)
-            start = self._stand(self._first(game, numbering))
+            start = self._stand(self._first(game, numbering), search)
         except (NotationError, IllegalPositionError, CounterError) as error:
             problems.append(Problem(ProblemKind.UNREADABLE_GAME, game.line, None, None, str(error)))
             return Adjudication(game, self._ruleset, None, (), (), Ending.STOPPED, tuple(problems))
@@ -282,9 +295,9 @@ class Adjudicator:
             except (NotationError, IllegalMoveError) as error:
                 stop = _bad_move(error, written, ply)
                 break
-            before, stand = stand, self._stand(stand.clock.after(move))
+            before, stand = stand, self._stand(stand.clock.after(move), search)
             plies.append(PlayedPly(ply, written.text, move, before.position.turn, stand))
-            if (mistake := self._mistake(before, plies[-1])) is not None:
+            if (mistake := self._mistake(before, plies[-1], search)) is not None:
                 mistakes.append(mistake)
         if stop is not None:
             problems.append(stop)
@@ -300,24 +313,24 @@ class Adjudicator:
             return Clock.start(Position.start(), self._ruleset)
         return Clock.from_fen(fen, self._ruleset, numbering)
 
-    def _stand(self, clock: Clock) -> Stand:
+    def _stand(self, clock: Clock, search: RuleSearch) -> Stand:
         probe = self._tablebase.get_probe(clock.position)
         ruling = clock.ruling(self._board_won)
-        prospect = prospect_of(clock, ruling, probe, self._tablebase.ruleset)
+        prospect = search.prospect(clock, ruling, probe)
         return Stand(clock, ruling, board_outcome(probe), prospect, probe.dtw)
 
-    def _mistake(self, before: Stand, played: PlayedPly) -> Mistake | None:
+    def _mistake(self, before: Stand, played: PlayedPly, search: RuleSearch) -> Mistake | None:
         after = played.after
         board_lost = _is_less(-after.board, before.board)
         rules_lost = _is_worse(-after.rules, before.rules)
         if not (board_lost or rules_lost):
             return None
         keeping = []
-        for other in self._tablebase.moves(before.position):
-            then = self._stand(before.clock.after(other.move))
-            if rules_lost and not _is_kept(-then.rules, before.rules):
+        for other in search.moves(before.clock):
+            if rules_lost and not _is_kept(other.prospect, before.rules):
                 continue
-            if board_lost and not rules_lost and _is_less(-then.board, before.board):
+            board = -board_outcome(other.value.probe_after)
+            if board_lost and not rules_lost and _is_less(board, before.board):
                 continue
             keeping.append(other.move)
         return Mistake(

@@ -193,8 +193,8 @@ class Clock:
         for counter in given:
             if counter in known:
                 raise CounterError(
-                    f"{counter} is given twice, as {given[counter]} and by the field {quote(text)} of the FEN; "
-                    "leave out one of them"
+                    f"{counter} is given twice, as {given[counter]} and by the field {quote(text)} of the "
+                    "FEN; leave out one of them"
                 )
         return cls.start(position, ruleset, _counters({**known, **given}))
 

@@ -16,8 +16,8 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
     probe = subparsers.add_parser(
         "probe",
         help="what a position is worth, and its moves",
-        description="What a position is worth, how far it is from the end, the draw rules that apply, and its "
-        "moves, best first under the rules.",
+        description="What a position is worth, how far it is from the end, the draw rules that apply, and "
+        "its moves, best first under the rules.",
         epilog="exit status: 0; 1 where no table knows the position; 2 for a bad FEN or option",
         allow_abbrev=False,
     )

@@ -118,7 +118,9 @@ def _prospect(facts: Facts, rule: Rule, state: RuleState, stronger: Color) -> st
 
 def _three_kings(facts: Facts, state: RuleState, needed: int) -> str:
     if needed > facts.left:
-        return f"and would win on the board in {_moves(needed)}, but {_allowed(facts, state, only=True)}"
+        only = _allowed(facts, state, only=True)
+        anew = "a capture on the way begins the count anew"
+        return f"and wins on the board in {_moves(needed)}, but {only}, unless {anew}"
     # Where the game has been going on, other rules may leave less time than this one.
     where = "" if facts.clock.counters == Counters() else " on the board"
     return f"and wins{where} in {_moves(needed)}; {_allowed(facts, state)}"

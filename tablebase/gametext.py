@@ -143,8 +143,8 @@ def _rulings(judged: Adjudication) -> Iterator[str]:
                 yield f"{where} a draw could be claimed, by {named(rules_report([state]))}"
             else:
                 yield (
-                    f"{where} the game is drawn by {named(rules_report([state]))}, unless it is won on the board, "
-                    "which no table tells; it is followed further"
+                    f"{where} the game is drawn by {named(rules_report([state]))}, unless it is won on the "
+                    "board, which no table tells; it is followed further"
                 )
 
 

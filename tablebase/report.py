@@ -26,8 +26,8 @@ the position, and once for its moves. Whoever asks is waiting; more than this se
 
 
 class ValueReport(TypedDict):
-    """A position and what it is worth to its side to move, from fresh counters; distances in plies, None where
-    there is none."""
+    """A position and what it is worth to its side to move, from fresh counters; distances in plies, None
+    where there is none."""
 
     fen: str
     outcome: str
@@ -127,8 +127,8 @@ class LineReport(TypedDict):
 
 
 class DrawCaseReport(TypedDict):
-    """What a draw rule says about a position: the attributes of a `DrawCase` and of its state, enumerations as
-    their texts; None for those of a rule that the ruleset does not have."""
+    """What a draw rule says about a position: the attributes of a `DrawCase` and of its state, enumerations
+    as their texts; None for those of a rule that the ruleset does not have."""
 
     rule: str
     article: str | None

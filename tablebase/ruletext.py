@@ -44,7 +44,7 @@ def adds_to(prospect: Prospect, outcome: Outcome) -> bool:
 
 
 def standing(verdict: Verdict, rules: Iterable[RuleStateReport]) -> str:
-    """What the rules have made of the game so far, as a sentence; nothing where it simply goes on or is won."""
+    """What the rules have made of the game so far, as a sentence; empty where it goes on or is won."""
     applying = [rule for rule in rules if rule["applies"]]
     match verdict:
         case Verdict.DRAWN:

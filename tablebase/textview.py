@@ -53,12 +53,11 @@ def position_text(position: Position, report: PositionReport, ruleset: Ruleset, 
         ("DTW", _dtw(probe)),
         ("ruleset", report["ruleset"]),
     ]
-    told = [
-        verdict(position, probe, from_moves, cause),
-        standing(Verdict(report["verdict"]), report["rules"]),
-    ]
-    known = from_moves if probe.outcome is Outcome.UNKNOWN else probe.outcome
-    told += _under_the_rules(position, known, Prospect(report["rules_outcome"]), report["ruleset"])
+    ruled = Verdict(report["verdict"])
+    told = [verdict(position, probe, from_moves, cause), standing(ruled, report["rules"])]
+    if ruled is not Verdict.DRAWN:
+        known = from_moves if probe.outcome is Outcome.UNKNOWN else probe.outcome
+        told += _under_the_rules(position, known, Prospect(report["rules_outcome"]), report["ruleset"])
     parts = [
         str(position),
         _wrapped(" ".join(filter(None, told)), width),
@@ -116,8 +115,8 @@ def _why_not_as_long(line: Line, probe: Probe) -> Iterator[str]:
     if line.end is LineEnd.GAME_OVER and told is not None and played != told:
         yield (
             f"It has taken {_moves(played)}, where the verdict has {told}: both sides play for the next "
-            "capture or promotion (DTB) and for the next capture or man's move (DTC) before they play for the "
-            "end of the game (DTW)."
+            "capture or promotion (DTB) and for the next capture or man's move (DTC) before they play for "
+            "the end of the game (DTW)."
         )
 
 
