@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 import tablebase.adjudication as adjudication
 from tablebase import Color, Outcome, Position, Tablebase, open_tablebase
-from tablebase.adjudication import MAX_PLIES, Adjudication, Adjudicator, Agreement, Ending, ProblemKind
+from tablebase.adjudication import (
+    EFFORT,
+    MAX_PLIES,
+    Adjudication,
+    Adjudicator,
+    Agreement,
+    Ending,
+    ProblemKind,
+)
 from tablebase.clock import Clock, Verdict
 from tablebase.drawrules import OFFICIAL, RULESETS, Ruleset
 from tablebase.gamereport import game_report
@@ -333,6 +341,33 @@ def test_a_mistake_under_the_rules_alone(judge: Judge) -> None:
     assert "win to draw under the rules, a win as before on the board" in one_line(slow)
     assert judge("1. f4-h2", start).mistakes == ()
     assert judge("1. f4-e3", start.replace(":C12,12", ":C10,10")).mistakes == ()
+
+
+def test_a_search_settles_what_the_tables_leave_open(tablebase: Tablebase) -> None:
+    """No tables are made under lidraughts' one clock. Here a capture is at hand, after which they are enough."""
+    pdn = '[FEN "W:WKf2,Kc7,Kh8:BKb2:H14"]\n1. h8:a1'
+
+    def prospects(effort: int) -> list[Prospect]:
+        (judged,) = Adjudicator(tablebase, RULESETS["lidraughts"], effort=effort).games(pdn)
+        assert judged.start is not None
+        return [judged.start.rules, *(played.after.rules for played in judged.plies)]
+
+    assert prospects(0) == [Prospect.MAYBE_WIN, Prospect.LOSS]
+    assert prospects(1) == prospects(EFFORT) == [Prospect.WIN, Prospect.LOSS]
+
+
+def test_a_position_that_came_up_twice_counts(judge: Judge) -> None:
+    """Three kings that go to and fro: once more, and Black claims a draw, so only other moves still win."""
+    judged = judge(
+        "1. c3-d2 b8-a7 2. d2-c3 a7-b8 3. c3-d2 b8-a7 4. d2-c3 a7-b8 5. c3-d2", "W:WKc3,Ka1,Kc1:BKb8"
+    )
+    assert judged.ending is Ending.CUT_SHORT
+    last = judged.plies[-1].after
+    assert (last.board, last.ruling.verdict) == (Outcome.LOSS, Verdict.CLAIMABLE)
+    assert last.rules is Prospect.DRAW
+    (mistake,) = [mistake for mistake in judged.mistakes if mistake.ply == 9]
+    assert (mistake.rules_before, mistake.rules_after) == (Prospect.WIN, Prospect.DRAW)
+    assert "c3-d2" not in map(str, mistake.keeping)
 
 
 def test_without_tables_there_are_no_mistakes(tmp_path: Path) -> None:

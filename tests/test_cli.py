@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tablebase import KING_MOVES_ONLY, Position, Probe, Tablebase, cli, open_tablebase
+from tablebase import Clock, Position, Probe, Tablebase, cli, open_tablebase
 from tablebase.cli import add_data_option, main
 from tablebase.report import position_report
 from tablebase.textview import position_text
@@ -225,7 +225,7 @@ def test_a_reader_that_stops_reading_is_no_trouble(tables4: Path) -> None:
 def test_probe_shows_board_verdict_distances_and_moves(run: Run) -> None:
     status, out, err = run("probe", "W:WKa1,Ke1,c3:BKb8")
     assert (status, err) == (0, "")
-    board, sentence, facts, table, legend = out.rstrip("\n").split("\n\n")
+    board, sentence, facts, rules, table, legend = out.rstrip("\n").split("\n\n")
     assert board == str(Position.from_fen("W:WKa1,Ke1,c3:BKb8"))
     assert sentence == "White wins in 16 moves."
     assert facts.splitlines() == [
@@ -233,17 +233,25 @@ def test_probe_shows_board_verdict_distances_and_moves(run: Run) -> None:
         "material  KKMvK (side to move first), 4 pieces",
         "outcome   win, for white",
         "DTC       1 ply = 1 move to the next capture, man's move or end of the game",
+        "DTB       14 plies = 7 moves to the next capture, promotion or end of the game",
         "DTW       31 plies = 16 moves to the end of the game, without draw rules",
+        "ruleset   official",
+    ]
+    assert rules.splitlines() == [
+        "rule        article  count          remaining",
+        "king-moves  7.2.5    0 of 30 plies         30",
+        "balance     7.2.6    0 of 60 plies         60",
+        "repetition  7.2.3    1 of 3 times           2",
     ]
     assert table.splitlines() == [
-        "move   outcome    DTC      DTW  position after it",
-        "c3-b4  win      1 (1)  31 (16)  B:WKa1,Ke1,b4:BKb8",
-        "c3-d4  win      1 (1)  33 (17)  B:WKa1,Ke1,d4:BKb8",
-        "e1-d2  win      3 (2)  35 (18)  B:WKa1,Kd2,c3:BKb8",
-        "e1-h4  win      3 (2)  35 (18)  B:WKa1,Kh4,c3:BKb8",
-        "e1-f2  win      4 (2)  33 (17)  B:WKa1,Kf2,c3:BKb8",
-        "a1-b2  win      4 (2)  35 (18)  B:WKe1,Kb2,c3:BKb8",
-        "e1-g3  draw         -        -  B:WKa1,Kg3,c3:BKb8",
+        "move   outcome    DTC     DTB      DTW  position after it",
+        "c3-d4  win      1 (1)  14 (7)  33 (17)  B:WKa1,Ke1,d4:BKb8",
+        "c3-b4  win      1 (1)  15 (8)  31 (16)  B:WKa1,Ke1,b4:BKb8",
+        "e1-f2  win      4 (2)  15 (8)  33 (17)  B:WKa1,Kf2,c3:BKb8",
+        "e1-d2  win      3 (2)  17 (9)  35 (18)  B:WKa1,Kd2,c3:BKb8",
+        "e1-h4  win      3 (2)  17 (9)  35 (18)  B:WKa1,Kh4,c3:BKb8",
+        "a1-b2  win      4 (2)  17 (9)  35 (18)  B:WKe1,Kb2,c3:BKb8",
+        "e1-g3  draw         -       -        -  B:WKa1,Kg3,c3:BKb8",
     ]
     assert "plies" in legend
 
@@ -252,7 +260,7 @@ def test_probe_json_is_the_report(run: Run, tables4: Path) -> None:
     status, out, _ = run("probe", "W:WKa1,Ke1,c3:BKb8", "--json")
     assert status == 0
     with open_tablebase(tables4) as tablebase:
-        assert json.loads(out) == position_report(tablebase, Position.from_fen("W:WKa1,Ke1,c3:BKb8"))
+        assert json.loads(out) == position_report(tablebase, Clock.from_fen("W:WKa1,Ke1,c3:BKb8"))
 
 
 @pytest.mark.parametrize(
@@ -318,8 +326,8 @@ def test_probe_asks_for_the_position_once(run: Run, monkeypatch: pytest.MonkeyPa
         return probe(tablebase, position)
 
     monkeypatch.setattr(Tablebase, "probe", counted)
-    assert run("probe", "W:WKa1,Ke1,c3:BKb8")[0] == 0
-    assert asked.count(Position.from_fen("W:WKa1,Ke1,c3:BKb8")) == 1
+    assert run("probe", "W:WKc1,Kd2,Ka3:BKe1")[0] == 0
+    assert asked.count(Position.from_fen("W:WKc1,Kd2,Ka3:BKe1")) == 1
 
 
 def test_a_damaged_table_is_named(run: Run, tables4: Path, tmp_path: Path) -> None:
@@ -343,12 +351,12 @@ def test_a_game_that_is_over(run: Run) -> None:
 def test_a_narrow_terminal_has_no_place_for_positions(tables4: Path) -> None:
     position = Position.from_fen("W:WKa1,Ke1,c3:BKb8")
     with open_tablebase(tables4) as tablebase:
-        report = position_report(tablebase, position)
-        for width in (40, 50, 51, 80):
-            text = position_text(position, report, KING_MOVES_ONLY, width)
+        report = position_report(tablebase, Clock.start(position))
+        for width in (45, 57, 58, 80):
+            text = position_text(position, report, tablebase.ruleset, width)
             assert max(map(len, text.splitlines())) <= width
-            # Move 5, outcome 7, DTC 5, DTW 7, position 18, and two blanks between.
-            assert ("B:WKa1,Ke1,b4:BKb8" in text) == (width >= 50)
+            # Move 5, outcome 7, DTC 5, DTB 6, DTW 7, position 18, and two blanks between.
+            assert ("B:WKa1,Ke1,b4:BKb8" in text) == (width >= 58)
 
 
 # line
@@ -362,7 +370,7 @@ def moves_of(text: str) -> list[str]:
 def test_line_plays_to_the_end_and_says_so(run: Run) -> None:
     status, out, err = run("line", "W:WKa1,Ke1,c3:BKh8")
     assert (status, err) == (0, "")
-    assert "\n\n1. c3-b4 h8-b2 2. a1:c3\n\n" in out
+    assert "\n\n1. c3-d4 h8:b2 2. a1:c3\n\n" in out
     assert out.rstrip().endswith("Black has no pieces left: White wins.")
 
 
@@ -391,7 +399,7 @@ def test_a_line_may_be_replayed(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("fen", "told", "played"),
-    [("W:WKg3,Ke7,b4:Bh2", 2, 4), ("W:WKf2,Kh6,g1:BKf8", 18, 4), ("B:WKd6,a3:Bf8", 3, 5)],
+    [("W:WKg3,Ke7,b4:Bh2", 2, 4), ("W:WKf2,Kh6,g1:BKf8", 18, 11), ("B:WKd6,a3:Bf8", 3, 5)],
 )
 def test_a_line_of_another_length_than_the_verdict_says_why(
     run: Run, fen: str, told: int, played: int
@@ -400,7 +408,7 @@ def test_a_line_of_another_length_than_the_verdict_says_why(
     text = " ".join(out.split())
     assert f"White wins in {told} moves." in text
     assert f"White wins. It has taken {played} moves, where the verdict has {told}: both sides" in text
-    assert "(DTC) before" in text
+    assert "(DTB) and for the next capture or man's move (DTC) before" in text
     assert "It has taken" not in run("line", fen, "--limit", "2")[1]
 
 
@@ -463,7 +471,7 @@ def test_the_installed_command_runs() -> None:
 
 def test_an_empty_set_answers_unknown() -> None:
     with Tablebase() as empty:
-        report = position_report(empty, Position.start())
+        report = position_report(empty, Clock.start(Position.start()))
     assert (report["outcome"], report["material"], report["pieces"]) == (
         "unknown",
         "M" * 12 + "v" + "M" * 12,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tablebase import (
+    Clock,
     Color,
     DamagedTableError,
     MissingTableError,
@@ -16,6 +17,7 @@ from tablebase import (
     Position,
     Probe,
     Tablebase,
+    find_ruleset,
     open_tablebase,
 )
 from tablebase.board import MAIN_ROAD
@@ -159,6 +161,137 @@ def test_a_missing_distance_leaves_the_number_open(tables4: Path, tmp_path: Path
         # The main road needs outcomes only.
         road = case(outcomes_only, "W:WKf2,Kh2,a1:BKf6", MAIN_ROAD_RULE)
         assert (road.moves_needed, road.within_limit) == (2, True)
+
+
+# With counters, and under other rulesets
+
+
+def in_game(tablebase: Tablebase, fen: str, rule: DrawRule, ruleset: str = "official") -> DrawCase:
+    clock = Clock.from_fen(fen, find_ruleset(ruleset))
+    return {found.rule: found for found in draw_cases(tablebase, clock)}[rule]
+
+
+@pytest.mark.parametrize(
+    ("made", "left", "within"), [(0, 15, True), (2, 13, True), (3, 12, False), (14, 1, False)]
+)
+def test_three_kings_is_judged_by_what_remains(
+    tablebase: Tablebase, made: int, left: int, within: bool
+) -> None:
+    found = in_game(tablebase, f"W:WKc1,Kd2,Ka3:BKe1:C{made},{made},{made},0,1", THREE_KINGS)
+    assert found.state is not None
+    assert (found.limit_moves, found.moves_needed, found.within_limit) == (15, 13, within)
+    assert (found.state.article, found.state.count, found.state.remaining) == ("7.2.4", made, left)
+    assert not found.state.fired
+    if made:
+        assert (
+            f"{made} of 15 moves are made, and {'' if within else 'only '}{left} remain" in found.explanation
+        )
+    else:
+        assert found == case(tablebase, "W:WKc1,Kd2,Ka3:BKe1", THREE_KINGS)
+
+
+def test_a_rule_that_has_fired_says_so(tablebase: Tablebase) -> None:
+    three = in_game(tablebase, "B:WKc1,Kh2,Kg7:BKb8:C15,15,15,0,1", THREE_KINGS)
+    assert three.state is not None
+    assert three.state.fired
+    assert (three.moves_needed, three.within_limit) == (10, False)
+    assert "15 of 15 moves are made: the game is a draw." in three.explanation
+    road = in_game(tablebase, "B:WKb8,Kd8,Kh4:BKh8:C9,9,5,5,1", MAIN_ROAD_RULE)
+    assert road.state is not None
+    assert road.state.fired
+    assert "5 of 5 moves are made: the game is a draw." in road.explanation
+
+
+def test_main_road_with_its_moves_made_spares_what_is_won(tablebase: Tablebase) -> None:
+    found = in_game(tablebase, "W:WKd6,a1,a3:BKd4:C0,0,0,5,1", MAIN_ROAD_RULE)
+    assert found.state is not None
+    assert (found.moves_needed, found.within_limit, found.state.fired) == (7, False, False)
+    assert "5 of 5 moves are made, and none remain; but the rule makes no draw" in found.explanation
+    left = in_game(tablebase, "W:WKf2,Kh2,a1:BKf6:C3,3,0,3,1", MAIN_ROAD_RULE)
+    assert (left.moves_needed, left.within_limit) == (2, True)
+    assert "3 of 5 moves are made, and 2 remain" in left.explanation
+
+
+def test_a_rule_that_may_have_fired_depends_on_a_table() -> None:
+    with Tablebase() as empty:
+        found = in_game(empty, "B:WKa5,Kc1,Kg1:BKe5:C9,9,5,5,1", MAIN_ROAD_RULE)
+    assert found.state is not None
+    assert found.state.fired is None
+    assert "a draw unless it is won on the board, which no table tells" in found.explanation
+
+
+@pytest.mark.parametrize(
+    ("fen", "clock", "left", "within"),
+    [
+        # 25 plies to the end of the game: the last of them may come as the clock would reach 30.
+        ("W:WKc1,Kd2,Ka3:BKe1", 0, 30, True),
+        ("W:WKc1,Kd2,Ka3:BKe1", 5, 25, True),
+        ("W:WKc1,Kd2,Ka3:BKe1", 6, 24, False),
+        # 24 plies, the lone king to move.
+        ("B:WKc1,Ka3,Ka5:BKe1", 6, 24, True),
+        ("B:WKc1,Ka3,Ka5:BKe1", 7, 23, False),
+    ],
+)
+def test_a_limit_of_plies_is_judged_in_plies(
+    tablebase: Tablebase, fen: str, clock: int, left: int, within: bool
+) -> None:
+    found = in_game(tablebase, f"{fen}:H{clock}", THREE_KINGS, "lidraughts")
+    assert found.state is not None
+    assert (found.state.unit, found.state.limit, found.state.remaining) == ("plies", 30, left)
+    needed = 13 if fen[0] == "W" else 12
+    assert (found.limit_moves, found.moves_needed, found.within_limit) == (15, needed, within)
+    assert "plies" in found.explanation
+
+
+@pytest.mark.parametrize(
+    ("fen", "ruleset", "rule", "applies", "limit", "says"),
+    [
+        (
+            "W:WKa3,Kc1,Ke1:BKh8",
+            "lidraughts",
+            MAIN_ROAD_RULE,
+            True,
+            5,
+            "after 10 plies, if that king, and nothing",
+        ),
+        ("W:WKa3,Kc1,Ke1:BKh8", "lidraughts", THREE_KINGS, False, 15, "another rule stands in place"),
+        ("W:WKa1,Kc1,Ke1:BKh8", "lidraughts", MAIN_ROAD_RULE, False, 5, "is not alone on the main road"),
+        (
+            "W:WKa3,Kc1,Ke1:BKh8",
+            "classic",
+            MAIN_ROAD_RULE,
+            False,
+            None,
+            "The ruleset classic has no such rule.",
+        ),
+        ("W:WKa3,Kc1,Ke1:BKh8", "club", THREE_KINGS, False, None, "The ruleset club has no such rule."),
+        ("W:WKa1,Kc1,Ke1:BKb8", "classic", THREE_KINGS, True, 15, "the rule allows 15"),
+        (
+            "W:WKa1,Kc1,Ke1,Kg1:BKb8",
+            "classic",
+            THREE_KINGS,
+            False,
+            15,
+            "about three kings, and nothing else,",
+        ),
+        ("W:WKa1,Kc1:BKb8", "road-with-three-men", MAIN_ROAD_RULE, False, 5, "two men, or three men against"),
+        ("W:Wa1,d4,a5:BKf6", "road-with-three-men", MAIN_ROAD_RULE, True, 5, "has three men against"),
+        ("W:Wa1,d4,a5:BKf6", "official", MAIN_ROAD_RULE, False, 5, "or a king and two men against"),
+    ],
+)
+def test_the_ruleset_says_what_a_rule_is_about(
+    tablebase: Tablebase, fen: str, ruleset: str, rule: DrawRule, applies: bool, limit: int | None, says: str
+) -> None:
+    found = in_game(tablebase, fen, rule, ruleset)
+    assert (found.applies, found.limit_moves) == (applies, limit)
+    assert (found.state is None) == (limit is None)
+    assert says in found.explanation
+
+
+def test_three_men_are_searched_by_the_rule_that_is_about_them(tablebase: Tablebase) -> None:
+    # The longest of three men, counted over every position in docs/draws.md.
+    found = in_game(tablebase, "W:Wa1,d4,a5:BKf6", MAIN_ROAD_RULE, "road-with-three-men")
+    assert (found.moves_needed, found.within_limit) == (9, False)
 
 
 # The numbers

@@ -25,15 +25,21 @@ from strategies import random_positions
 
 from server.app import CACHE_BYTES, DATA_DIRECTORY, create_app, tablebase_of
 from server.serving import AddressError, address_of, listen
-from tablebase import DataDirectoryError, Outcome, Position, Tablebase
+from tablebase import Clock, DataDirectoryError, Outcome, Position, Tablebase
 from tablebase.drawcases import DrawRule
+from tablebase.rulesearch import RuleSearch
 
-VALUE_FIELDS = ["outcome", "wdl", "dtc", "dtw"]
-POSITION_FIELDS = ["fen", "turn", "material", "pieces", *VALUE_FIELDS, "dtc_moves", "dtw_moves", "moves"]
-MOVE_FIELDS = ["move", "outcome", "dtc", "dtw", "after"]
-AFTER_FIELDS = ["fen", *VALUE_FIELDS]
+VALUE_FIELDS = ["outcome", "wdl", "dtc", "dtw", "dtb"]
+MOVES_FIELDS = ["dtc_moves", "dtw_moves", "dtb_moves"]
+GAME_FIELDS = ["ruleset", "counters", "verdict", "winner", "rules", "rules_outcome"]
+POSITION_FIELDS = ["fen", "turn", "material", "pieces", *VALUE_FIELDS, *MOVES_FIELDS, *GAME_FIELDS, "moves"]
+MOVE_FIELDS = ["move", "outcome", "dtc", "dtw", "dtb", "rules_outcome", "after"]
+AFTER_FIELDS = ["fen", *VALUE_FIELDS, "counters"]
+CASE_COUNTS = ["count", "limit", "unit", "remaining", "fired"]
 CASE_VALUES = ["board_outcome", "moves_needed", "within_limit"]
-CASE_FIELDS = ["rule", "applies", "stronger", "limit_moves", *CASE_VALUES, "explanation"]
+CASE_HEAD = ["rule", "article", "applies", "stronger", "limit_moves"]
+CASE_FIELDS = [*CASE_HEAD, *CASE_COUNTS, *CASE_VALUES, "explanation"]
+FRESH = {"king_plies": 0, "balance_plies": 0, "three_kings_moves": 0, "road_moves": 0, "repetitions": 1}
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +79,14 @@ def problem(response: Any, status: int) -> dict[str, Any]:
 def test_position(client: FlaskClient) -> None:
     answer = ask(client, "/v1/position", fen="W:WKa1,Ke1,c3:BKb8")
     assert list(answer) == POSITION_FIELDS
-    moves = answer.pop("moves")
+    moves, rules = answer.pop("moves"), answer.pop("rules")
+    assert [(rule["rule"], rule["applies"], rule["count"], rule["limit"]) for rule in rules] == [
+        ("king-moves", True, 0, 30),
+        ("three-kings", False, 0, 15),
+        ("main-road", False, 0, 5),
+        ("balance", True, 0, 60),
+        ("repetition", True, 1, 3),
+    ]
     assert answer == {
         "fen": "W:WKa1,Ke1,c3:BKb8",
         "turn": "white",
@@ -83,19 +96,36 @@ def test_position(client: FlaskClient) -> None:
         "wdl": 2,
         "dtc": 1,
         "dtw": 31,
+        "dtb": 14,
         "dtc_moves": 1,
         "dtw_moves": 16,
+        "dtb_moves": 7,
+        "ruleset": "official",
+        "counters": FRESH,
+        "verdict": "open",
+        "winner": None,
+        "rules_outcome": "win",
     }
-    assert " ".join(move["move"] for move in moves) == "c3-b4 c3-d4 e1-d2 e1-h4 e1-f2 a1-b2 e1-g3"
+    assert " ".join(move["move"] for move in moves) == "c3-d4 c3-b4 e1-f2 e1-d2 e1-h4 a1-b2 e1-g3"
     for move in moves:
         assert list(move) == MOVE_FIELDS
         assert list(move["after"]) == AFTER_FIELDS
-    assert moves[4] == {
+    assert moves[2] == {
         "move": "e1-f2",
         "outcome": "win",
         "dtc": 4,
         "dtw": 33,
-        "after": {"fen": "B:WKa1,Kf2,c3:BKb8", "outcome": "loss", "wdl": -2, "dtc": 3, "dtw": 32},
+        "dtb": 15,
+        "rules_outcome": "win",
+        "after": {
+            "fen": "B:WKa1,Kf2,c3:BKb8",
+            "outcome": "loss",
+            "wdl": -2,
+            "dtc": 3,
+            "dtw": 32,
+            "dtb": 14,
+            "counters": {**FRESH, "king_plies": 1, "balance_plies": 1},
+        },
     }
 
 
@@ -112,22 +142,28 @@ def test_positions_equal_what_the_library_says(client: FlaskClient, app: Flask) 
         answer = ask(client, "/v1/position", fen=position.to_fen())
         probe = tablebase.probe(position)
         assert (answer["outcome"], answer["wdl"]) == (str(probe.outcome), probe.wdl)
-        assert (answer["dtc"], answer["dtw"]) == (probe.dtc, probe.dtw)
-        assert [
-            (move["move"], move["outcome"], move["dtc"], move["dtw"], move["after"]["wdl"])
+        assert (answer["dtc"], answer["dtw"], answer["dtb"]) == (probe.dtc, probe.dtw, probe.dtb)
+        assert {
+            (move["move"], move["outcome"], move["dtc"], move["dtw"], move["dtb"], move["after"]["wdl"])
             for move in answer["moves"]
-        ] == [
-            (str(move.move), str(move.outcome), move.dtc, move.dtw, move.probe_after.wdl)
+        } == {
+            (str(move.move), str(move.outcome), move.dtc, move.dtw, move.dtb, move.probe_after.wdl)
             for move in tablebase.moves(position)
+        }
+        search = RuleSearch(tablebase)
+        clock = Clock.start(position)
+        assert answer["rules_outcome"] == search.prospect(clock)
+        assert [(move["move"], move["rules_outcome"]) for move in answer["moves"]] == [
+            (str(move.move), move.prospect) for move in search.moves(clock)
         ]
 
 
 def test_a_position_without_a_table_is_unknown_and_shows_what_is_known(client: FlaskClient) -> None:
     answer = ask(client, "/v1/position", fen="W:WKa1,e1,c3:BKh8,Kb8")
     assert list(answer) == POSITION_FIELDS
-    for key in ("wdl", "dtc", "dtw", "dtc_moves", "dtw_moves"):
+    for key in ("wdl", "dtc", "dtw", "dtb", *MOVES_FIELDS):
         assert answer[key] is None
-    assert answer["outcome"] == "unknown"
+    assert (answer["outcome"], answer["rules_outcome"]) == ("unknown", "unknown")
     outcomes = [move["outcome"] for move in answer["moves"]]
     assert outcomes == ["draw", "draw", "draw", "unknown", "unknown"]
     assert answer["moves"][-1]["after"]["outcome"] == "unknown"
@@ -142,7 +178,9 @@ def test_the_start_is_unknown_too(client: FlaskClient) -> None:
 def test_a_game_that_is_over_is_lost(client: FlaskClient, fen: str) -> None:
     answer = ask(client, "/v1/position", fen=fen)
     assert (answer["outcome"], answer["wdl"], answer["dtc"], answer["dtw"]) == ("loss", -2, 0, 0)
-    assert answer["moves"] == []
+    winner = "white" if fen[0] == "B" else "black"
+    assert (answer["verdict"], answer["winner"]) == (f"{winner}-won", winner)
+    assert (answer["rules_outcome"], answer["moves"]) == ("loss", [])
 
 
 def test_a_fen_is_read_generously_and_answered_in_its_canonical_form(client: FlaskClient) -> None:
@@ -157,16 +195,24 @@ def test_a_fen_is_read_generously_and_answered_in_its_canonical_form(client: Fla
 
 def test_draw_cases(client: FlaskClient) -> None:
     answer = ask(client, "/v1/draw-cases", fen="B:WKf6:BKc7,Ka7,h8")
+    assert list(answer) == ["fen", "ruleset", "counters", "cases"]
     assert answer["fen"] == "B:WKf6:BKa7,Kc7,h8"
+    assert (answer["ruleset"], answer["counters"]) == ("official", FRESH)
     three_kings, main_road = answer["cases"]
     assert list(three_kings) == list(main_road) == CASE_FIELDS
     explanation = three_kings.pop("explanation")
     assert explanation.endswith(".")
     assert three_kings == {
         "rule": "three-kings",
+        "article": "7.2.4",
         "applies": False,
         "stronger": None,
         "limit_moves": 15,
+        "count": 0,
+        "limit": 15,
+        "unit": "own-moves",
+        "remaining": 15,
+        "fired": False,
         "board_outcome": None,
         "moves_needed": None,
         "within_limit": None,
@@ -175,9 +221,15 @@ def test_draw_cases(client: FlaskClient) -> None:
     assert explanation.startswith("Black has two kings and a man against a lone king on the main road")
     assert main_road == {
         "rule": "main-road",
+        "article": "7.2.7",
         "applies": True,
         "stronger": "black",
         "limit_moves": 5,
+        "count": 0,
+        "limit": 5,
+        "unit": "own-moves",
+        "remaining": 5,
+        "fired": False,
         "board_outcome": "win",
         "moves_needed": 2,
         "within_limit": True,
@@ -326,7 +378,7 @@ def test_the_pages_examples_have_answers(client: FlaskClient) -> None:
     examples = re.findall(r'href="\?fen=([^"]+)"', client.get("/").text)
     assert len(examples) >= 3
     for fen in examples:
-        assert ask(client, "/v1/position", fen=fen)["outcome"] == "win"
+        assert ask(client, "/v1/position", fen=fen)["rules_outcome"] == "win"
 
 
 def test_settings(tables4: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
