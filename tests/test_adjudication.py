@@ -344,7 +344,7 @@ def test_a_mistake_under_the_rules_alone(judge: Judge) -> None:
 
 
 def test_a_search_settles_what_the_tables_leave_open(tablebase: Tablebase) -> None:
-    """No tables are made under lidraughts' one clock. Here a capture is at hand, after which they are enough."""
+    """No tables are made under lidraughts' one clock, but after the capture at hand they are enough."""
     pdn = '[FEN "W:WKf2,Kc7,Kh8:BKb2:H14"]\n1. h8:a1'
 
     def prospects(effort: int) -> list[Prospect]:

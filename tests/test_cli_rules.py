@@ -42,7 +42,7 @@ def test_probe_shows_the_counts_and_what_they_leave(run: Run) -> None:
         "repetition   7.2.3    1 of 3 times                    2",
     ]
     head, first, *_ = table.splitlines()
-    assert head.split() == "move outcome by rules DTC DTB DTW position after it".split()
+    assert head.split() == ["move", "outcome", "by", "rules", "DTC", "DTB", "DTW", "position", "after", "it"]
     assert first.split()[:3] == ["f4-h2", "win", "draw"]
 
 
