@@ -1,19 +1,18 @@
 """What a position of a game in progress is worth: equal to a plain search wherever it is certain."""
 
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
+from plainsearch import plainly
 
 from tablebase import Color, Position, Tablebase, open_tablebase
 from tablebase.boardwin import board_won_by
-from tablebase.clock import Clock, Verdict
+from tablebase.clock import Clock
 from tablebase.counters import Counters
 from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset
 from tablebase.prospect import Prospect, prospect_of
-from tablebase.rules import legal_moves
 
 
 @pytest.fixture(scope="module")
@@ -25,42 +24,6 @@ def tablebase(tables4: Path) -> Iterator[Tablebase]:
 def prospect(tablebase: Tablebase, clock: Clock) -> Prospect:
     ruling = clock.ruling(board_won_by(tablebase))
     return prospect_of(clock, ruling, tablebase.probe(clock.position), tablebase.ruleset)
-
-
-def plainly(tablebase: Tablebase, ruleset: Ruleset, horizon: int) -> Callable[[Clock], int]:
-    """The value of a position with counters, by looking at everything until a count is full.
-
-    Where forces have changed the counters are fresh, and the tables tell the rest.
-    """
-    board_won = board_won_by(tablebase)
-
-    @cache
-    def value(position: Position, counters: Counters, plies: int) -> int:
-        clock = Clock.start(position, ruleset, counters)
-        ruling = clock.ruling(board_won)
-        if ruling.verdict in (Verdict.WHITE_WON, Verdict.BLACK_WON):
-            return -1
-        if ruling.verdict is Verdict.DRAWN:
-            return 0
-        assert plies < horizon
-        best = -1
-        for move in legal_moves(position):
-            after = clock.after(move)
-            if move.is_capture or move.promotes:
-                wdl = tablebase.probe_wdl(after.position)
-                best = max(best, (wdl < 0) - (wdl > 0))
-            else:
-                # Repetition is no part of a prospect.
-                known = after.counters
-                counted = Counters(
-                    known.king_plies, known.balance_plies, known.three_kings_moves, known.road_moves
-                )
-                best = max(best, -value(after.position, counted, plies + 1))
-            if best == 1:
-                break
-        return best
-
-    return lambda clock: value(clock.position, clock.counters, 0)
 
 
 def near_the_limit(random: Random, kings: int, lone: int, left: int, limit: int) -> tuple[Position, Counters]:
