@@ -258,8 +258,8 @@ def _add_stats(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser(
         "stats",
         help="counts and longest wins of every material",
-        description="What was counted while solving: outcomes for the side to move under the 15-king-moves "
-        "rule (win + cursed win is what is won on the board), and the longest distances, in plies.",
+        description="What was counted while solving: outcomes for the side to move under the draw rules "
+        "of the tables (win + cursed win is what is won on the board), and the longest distances, in plies.",
         epilog="exit status: 0; 1 where there are no tables; 2 for a bad option, or a directory that is not "
         "there",
         allow_abbrev=False,

@@ -56,7 +56,7 @@ def open_tablebase(path: Path | str, *, cache_bytes: int = DEFAULT_BYTES) -> Tab
 class Tablebase:
     """A set of tables that can be asked about positions. A context manager; any number of threads may ask.
 
-    Every answer is for the side to move and from a fresh count of the 15-king-moves rule. Captures are
+    Every answer is for the side to move and from fresh counts of the draw rules. Captures are
     resolved inside: a position with a capture is answered from what its captures lead to, so that it may have
     more pieces than the tables. A side without a move or without pieces has lost, and no table is needed to
     say so. Files are opened when they are first needed.
@@ -401,7 +401,7 @@ class Tablebase:
         limit, but the position's own table knows that two together do."""
         if not self.ruleset.counts_apart(Material.of(position)):
             return False
-        return self.get_probe(position).outcome is Outcome.CURSED_WIN
+        return self.get_wdl(position) == Outcome.CURSED_WIN.wdl
 
     def best_move(self, position: Position, clock: Clock | None = None) -> Move | None:
         """The first of `moves(position)`; None where the side to move has lost.

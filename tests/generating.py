@@ -66,5 +66,5 @@ def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) ->
     return True
 
 
-def files(directory: Path, patterns: Sequence[str] = ("*.wdl", "*.dtc", "*.dtw", "*.tmp")) -> int:
+def files(directory: Path, patterns: Sequence[str] = ("*.wdl", "*.dtc", "*.dtw", "*.dtb", "*.tmp")) -> int:
     return sum(1 for pattern in patterns for _ in directory.glob(pattern))

@@ -118,7 +118,7 @@ def test_replace_makes_tables_of_another_kind_again(
     (copy3 / "notes.wdl").write_bytes(b"no table")
     before = contents(copy3)
     command = ["generate", "--data", str(copy3), "--pieces", "3", "--replace"]
-    note = f"note: the 49 tables in {copy3} are removed and made again\n"
+    note = f"note: the 51 tables in {copy3} are removed and made again\n"
     assert main([*command, "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert out.startswith(note)
@@ -136,7 +136,7 @@ def test_replace_makes_tables_of_another_kind_again(
 def test_replace_makes_a_whole_set_again(copy3: Path, tables3: Path) -> None:
     watching = Watching()
     generate(copy3, 3, progress=watching, replace=True)
-    assert watching.notes == [f"the 48 tables in {copy3} are removed and made again"]
+    assert watching.notes == [f"the 50 tables in {copy3} are removed and made again"]
     assert len(watching.solved_pairs) == 9
     assert same(copy3, tables3)
 
