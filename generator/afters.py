@@ -23,13 +23,14 @@ of plies.
 
 from collections.abc import Iterable
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from generator.bits import lowest, popcount, reverse
 from generator.jit import inlined, kernel
+from generator.memory import Memory
 from generator.subsets import BINOMIAL, rank
 from tablebase.material import Material
 
@@ -70,23 +71,36 @@ def size_in_bytes(material: Material) -> int:
     return words(material) * (8 + lanes(material))
 
 
-def allocate(materials: Iterable[Material], most_pieces: int) -> Afters:
+def allocate(materials: Iterable[Material], most_pieces: int, memory: Memory | None = None) -> Afters:
     """Empty after tables for these materials. Memory is taken only when it is written to."""
+    memory = memory or Memory()
     start = np.full((most_pieces + 1,) * 4, -1, dtype=np.int64)
     score_start = start.copy()
     word_count = score_count = 0
     for material in materials:
-        place = (material.own_kings, material.own_men, material.other_kings, material.other_men)
+        place = _place(material)
         start[place], score_start[place] = word_count, score_count
         word_count += words(material)
         score_count += words(material) * lanes(material)
     return Afters(
         start,
         score_start,
-        np.zeros(score_count, dtype=np.uint8),
-        np.zeros(word_count, dtype=np.uint32),
-        np.zeros(word_count, dtype=np.uint32),
+        memory.zeros(score_count, np.uint8),
+        memory.zeros(word_count, np.uint32),
+        memory.zeros(word_count, np.uint32),
     )
+
+
+def parts_of(afters: Afters, material: Material) -> list[NDArray[Any]]:
+    """Where the after table of a material lies: its parts of the three arrays."""
+    start, score_start = int(afters.start[_place(material)]), int(afters.score_start[_place(material)])
+    count = words(material)
+    scores = afters.score[score_start : score_start + count * lanes(material)]
+    return [scores, afters.lost[start : start + count], afters.won[start : start + count]]
+
+
+def _place(material: Material) -> tuple[int, int, int, int]:
+    return material.own_kings, material.own_men, material.other_kings, material.other_men
 
 
 @kernel

@@ -29,6 +29,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
 
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _LONGEST_NUMBER = 9  # digits
 
 
@@ -84,6 +85,21 @@ def _add_jobs_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=_jobs, metavar="J", help="threads to use (default: one a core)")
 
 
+def _memory(text: str) -> int:
+    number, unit = text[:-1], text[-1:].upper()
+    if unit.isdecimal():
+        number, unit = text, ""
+    try:
+        size = float(number) * _UNITS[unit]
+    except (ValueError, KeyError):
+        size = 0.0
+    if not 0 < size < float("inf"):
+        raise argparse.ArgumentTypeError(
+            f"{quote(text)} is no amount of memory: bytes, or a number with K, M, G or T, like 8G"
+        )
+    return int(size)
+
+
 def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = subparsers.add_parser(
         "generate",
@@ -109,6 +125,13 @@ def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParse
         default=tuple(Metric),
         metavar="LIST",
         help="what to store, of wdl,dtc,dtw,dtb (default: all; wdl is always among them, the others need it)",
+    )
+    parser.add_argument(
+        "--memory",
+        type=_memory,
+        metavar="SIZE",
+        help="memory that it may take, like 8G (default: what is available): with less than the plan needs, "
+        "large arrays are mapped from a scratch file beside the tables",
     )
     parser.add_argument("--dry-run", action="store_true", help="print what would be done and what it takes")
     parser.add_argument(
@@ -140,7 +163,14 @@ def _generate(args: argparse.Namespace) -> int:
     bar = Bar()
     try:
         summary = generate(
-            args.data, args.pieces, args.metrics, jobs, RULESETS[args.ruleset], bar, replace=args.replace
+            args.data,
+            args.pieces,
+            args.metrics,
+            jobs,
+            RULESETS[args.ruleset],
+            bar,
+            args.memory,
+            args.replace,
         )
     except KeyboardInterrupt:
         bar.close()
@@ -177,7 +207,7 @@ def _generate(args: argparse.Namespace) -> int:
 def _dry_run(args: argparse.Namespace, jobs: int) -> int:
     from generator.errors import PlanError
     from generator.plan import available_disk, available_memory, both
-    from generator.run import check_plan, make_plan, readable, replacing_note
+    from generator.run import check_plan, is_mapped, make_plan, needs, readable, replacing_note
 
     work = make_plan(args.data, args.pieces, args.metrics, jobs, RULESETS[args.ruleset], args.replace)
     if args.replace and (note := replacing_note(args.data)):
@@ -188,11 +218,16 @@ def _dry_run(args: argparse.Namespace, jobs: int) -> int:
     print(f"materials  {len(work.materials):,} to solve, of 2 to {args.pieces} pieces")
     print(f"positions  {work.positions:,}")
     print(f"metrics    {','.join(work.metrics)}")
-    print(f"memory     about {readable(work.memory)}, of {readable(available_memory())} available")
+    limit = args.memory or available_memory()
+    memory, disk = needs(work, limit)
+    print(
+        f"memory     about {readable(memory)}, of {readable(limit)} {'given' if args.memory else 'available'}"
+    )
     free = readable(available_disk(args.data))
-    print(f"disk       about {readable(work.disk)}, of {free} free in {args.data}")
+    scratch = f", {readable(disk - work.disk)} of it for a while" if is_mapped(work, limit) else ""
+    print(f"disk       about {readable(disk)}{scratch}, of {free} free in {args.data}")
     try:
-        check_plan(args.data, work)
+        check_plan(args.data, work, limit)
     except PlanError as error:
         print(f"shashki: {error}", file=sys.stderr)
         return 1

@@ -15,8 +15,9 @@ from tablebase.format import Metric
 from tablebase.material import Material, materials
 from tablebase.ruleset import Ruleset
 
-# A slice in work: DTW, DTC, DTB, whether stored, a byte each; once more while its files are being written.
-_RESULT_BYTES = 2 * 4 + 2
+# A slice in work: DTW, DTC, DTB, whether stored, a byte each; what its files hold while they are written.
+_RESULT_BYTES = 4
+_ENCODED_BYTES = 2
 # Disk, bits a position, rounded up from what 2-5 pieces take (docs/performance.md); more pieces have taken
 # less.
 _DISK_BITS = {Metric.WDL: 0.25, Metric.DTC: 0.45, Metric.DTW: 1.2, Metric.DTB: 0.95}
@@ -31,8 +32,9 @@ MOST_PIECES_TO_PLAN = 12
 def pairs(pieces: int) -> list[Material]:
     """One of each pair of mirrored materials with 2 to `pieces` pieces, each after all that it leads to."""
     found = [m for n in range(2, pieces + 1) for m in materials(n)]
-    # A capture leaves fewer pieces, a promotion fewer men.
-    found.sort(key=lambda m: (m.pieces, m.men, -m.own_kings - m.own_men, -m.own_kings))
+    # A capture leaves fewer pieces, a promotion fewer men and as many pieces on each side as there were: what
+    # has been solved of one division of the pieces is not needed for the next.
+    found.sort(key=lambda m: (m.pieces, -m.own_kings - m.own_men, m.men, -m.own_kings))
     return [m for m in found if canonical(m) == m]
 
 
@@ -104,14 +106,49 @@ class Plan:
         return sum(material.positions for material in self.materials)
 
     @cached_property
+    def order(self) -> list[Material]:
+        """The pairs to solve or to restore, each after all that it leads to."""
+        wanted = {*self.known, *self.todo}
+        return [pair for pair in pairs(self.pieces) if pair in wanted]
+
+    @cached_property
+    def last_needed_by(self) -> dict[Material, list[Material]]:
+        """By pair, those that no later pair of the order leads to: they can be let go of after it."""
+        last = {pair: pair for pair in self.order}
+        for pair in self.order:
+            last |= dict.fromkeys(leads_to(pair), pair)
+        found: dict[Material, list[Material]] = {pair: [] for pair in self.order}
+        for child, pair in last.items():
+            found[pair].append(child)
+        return found
+
+    @cached_property
     def memory(self) -> int:
-        """Bytes of memory it takes, about."""
-        pairs_in_memory = [*self.known, *self.todo]
-        tables = sum(afters.size_in_bytes(m) for pair in pairs_in_memory for m in both(pair))
-        results = max((sum(m.positions for m in both(pair)) for pair in pairs_in_memory), default=0)
-        balance = max((balance_bytes(p) for p in pairs_in_memory if self.ruleset.counts_apart(p)), default=0)
-        rooms = max((Workshop.size_in_bytes(pair) for pair in pairs_in_memory), default=0)
-        return _PROGRAM_BYTES + tables + balance + results * _RESULT_BYTES + rooms * self.jobs
+        """Bytes of memory it takes, about, where all is kept in memory."""
+        most = tables = before = 0
+        for pair in self.order:
+            tables += _table_bytes(pair)
+            positions = sum(m.positions for m in both(pair))
+            balance = balance_bytes(pair) if self.ruleset.counts_apart(pair) else 0
+            # While a pair is solved the one before it is written.
+            results = positions * _RESULT_BYTES + before * (_RESULT_BYTES + _ENCODED_BYTES)
+            most = max(most, tables + balance + results + self._rooms(pair))
+            tables -= sum(map(_table_bytes, self.last_needed_by[pair]))
+            before = positions
+        return _PROGRAM_BYTES + most
+
+    @cached_property
+    def least_memory(self) -> int:
+        """Bytes of memory it takes, about, where after tables and results are mapped from a scratch file."""
+        most = before = 0
+        for pair in self.order:
+            most = max(most, self._rooms(pair) + before * _ENCODED_BYTES)
+            before = sum(m.positions for m in both(pair))
+        return int((_PROGRAM_BYTES + most) / 0.8)
+
+    def _rooms(self, pair: Material) -> int:
+        """Memory of the threads that solve a pair: no more of them than there are blocks."""
+        return Workshop.size_in_bytes(pair) * min(self.jobs, pair.blocks)
 
     @cached_property
     def disk(self) -> int:
@@ -122,6 +159,10 @@ class Plan:
             for metric in self.metrics
             if metric.fits(material, self.ruleset)
         )
+
+
+def _table_bytes(pair: Material) -> int:
+    return sum(afters.size_in_bytes(material) for material in both(pair))
 
 
 def plan(

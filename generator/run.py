@@ -18,9 +18,10 @@ from generator.encode import read_stored, statistics, stored_values
 from generator.errors import OtherTablesError, PlanError
 from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
+from generator.memory import Memory
 from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, both, pairs, plan
 from generator.sides import Results
-from generator.slices import Crew, Pair, compile_solver, empty_results
+from generator.slices import Crew, Pair, compile_solver
 from tablebase.atomicfile import TEMPORARY_SUFFIX
 from tablebase.drawrules import OFFICIAL, Ruleset
 from tablebase.errors import ManifestError, MaterialError, WrongVersionError
@@ -210,6 +211,19 @@ def _make_plan(
     return plan(pieces, wanted, jobs, solved, manifest.ruleset)
 
 
+def is_mapped(work: Plan, memory: int) -> bool:
+    """Whether a plan takes more memory than it may, so that its large arrays are mapped from a scratch file
+    in the directory of the tables."""
+    return work.memory > memory
+
+
+def needs(work: Plan, memory: int) -> tuple[int, int]:
+    """Bytes of memory and of disk that a plan takes, within so much memory if it can be done."""
+    if is_mapped(work, memory):
+        return work.least_memory, work.disk + work.memory
+    return work.memory, work.disk
+
+
 def check_plan(directory: Path, work: Plan, memory: int | None = None) -> None:
     """Refuse a plan that does not fit.
 
@@ -224,19 +238,24 @@ def check_plan(directory: Path, work: Plan, memory: int | None = None) -> None:
     """
     memory = available_memory() if memory is None else memory
     disk = available_disk(directory)
-    if work.memory <= memory and work.disk <= disk:
+
+    def fits(plan: Plan) -> bool:
+        taken, written = needs(plan, memory)
+        return taken <= memory and written <= disk
+
+    if fits(work):
         if work.pieces > MOST_PIECES:
             raise PlanError(beyond(work.pieces))
         return
     fitting = 0
     for pieces in range(2, min(work.pieces, MOST_PIECES + 1)):
-        smaller = plan(pieces, work.metrics, work.jobs, set(), work.ruleset)
-        if smaller.memory > memory or smaller.disk > disk:
+        if not fits(plan(pieces, work.metrics, work.jobs, set(), work.ruleset)):
             break
         fitting = pieces
+    taken, written = needs(work, memory)
     lacks = [
         f"{readable(need)} of {what} (available: {readable(there)})"
-        for what, need, there in (("memory", work.memory, memory), ("disk", work.disk, disk))
+        for what, need, there in (("memory", taken, memory), ("disk", written, disk))
         if need > there
     ]
     would = f"`--pieces {fitting}` would fit" if fitting else "not even 2 pieces would fit"
@@ -273,10 +292,21 @@ def generate(
     materials in hand; run again, it goes on from there. With `replace` whatever tables are there are removed
     first, and all are made again.
 
+    Args:
+        directory: where the tables are, and where a scratch file is while it runs, if memory is short.
+        pieces: the most pieces.
+        metrics: what to store.
+        jobs: threads.
+        ruleset: what outcomes hold under.
+        progress: is told how far it has come.
+        memory: bytes that it may take, what the machine has available if None. With less than all would take,
+            the large arrays are mapped from a scratch file: the same tables, more slowly.
+        replace: make all tables again.
+
     Raises:
         OtherTablesError: the tables there are of another format or other rules, or their manifest is damaged;
             nothing was changed.
-        PlanError: it does not fit the machine.
+        PlanError: it does not fit the machine, or the memory it may take.
         BusyError: another run writes to the directory.
         DistanceOverflowError: a distance does not fit the solver.
         OSError: the directory cannot be written to.
@@ -284,23 +314,25 @@ def generate(
     """
     progress = progress or Silent()
     started = time.perf_counter()
+    limit = available_memory() if memory is None else memory
     # What is refused leaves nothing behind. (Where a run was before, its strays may take up the room.)
     work = make_plan(directory, pieces, metrics, jobs, ruleset, replace)
     if not (directory / LOCK).exists():
-        check_plan(directory, work, memory)
+        check_plan(directory, work, limit)
     directory.mkdir(parents=True, exist_ok=True)
     with locked(directory):
         manifest = _open_manifest(directory, ruleset, replace)
         _remove_strays(directory)
         work = _make_plan(directory, manifest, pieces, metrics, jobs)
-        check_plan(directory, work, memory)
+        check_plan(directory, work, limit)
         if replace and (note := replacing_note(directory)):
             progress.replacing(note)
             _remove_tables(directory)
         progress.begin(work)
         compiling = _compile() if work.todo else 0.0
         if work.todo:
-            _Run(directory, manifest, work, ruleset, progress).run()
+            store = Memory(directory, limit) if is_mapped(work, limit) else Memory()
+            _Run(directory, manifest, work, ruleset, progress, store).run()
     sizes = {
         metric: sum(entry.files[metric].size for entry in manifest.slices.values() if metric in entry.files)
         for metric in Metric
@@ -317,9 +349,16 @@ def _compile() -> float:
 
 class _Run:
     def __init__(
-        self, directory: Path, manifest: Manifest, work: Plan, ruleset: Ruleset, progress: Progress
+        self,
+        directory: Path,
+        manifest: Manifest,
+        work: Plan,
+        ruleset: Ruleset,
+        progress: Progress,
+        memory: Memory,
     ) -> None:
         self._directory = directory
+        self._memory = memory
         self._manifest = manifest
         self._work = work
         self._ruleset = ruleset
@@ -327,9 +366,14 @@ class _Run:
 
     def run(self) -> None:
         work = self._work
-        in_memory = [material for pair in (*work.known, *work.todo) for material in both(pair)]
-        tables = afters.allocate(in_memory, work.pieces)
-        with ThreadPoolExecutor(work.jobs) as threads, ThreadPoolExecutor(1) as writer:
+        in_memory = [material for pair in work.order for material in both(pair)]
+        tables = afters.allocate(in_memory, work.pieces, self._memory)
+        known = set(work.known)
+        with (
+            self._memory.watched(),
+            ThreadPoolExecutor(work.jobs) as threads,
+            ThreadPoolExecutor(1) as writer,
+        ):
             crew = Crew(
                 tables,
                 self._ruleset.king_moves_plies,
@@ -337,19 +381,23 @@ class _Run:
                 work.jobs,
                 self._progress.solved,
                 self._ruleset.balance_plies,
+                self._memory,
             )
             written: Future[None] | None = None
             try:
-                for pair in work.known:
-                    self._progress.material(pair, True)
-                    self._restore(crew, pair, threads)
-                for pair in work.todo:
-                    self._progress.material(pair, False)
-                    solved = crew.solve(pair)
+                for pair in work.order:
+                    self._progress.material(pair, pair in known)
+                    solved = self._restore(crew, pair, threads) if pair in known else crew.solve(pair)
                     if written is not None:
                         written.result()
                     # A pair is written while the next one is solved.
-                    written = writer.submit(self._write, pair, solved, threads)
+                    if pair in known:
+                        crew.let_go(solved)
+                        written = None
+                    else:
+                        written = writer.submit(self._write, crew, pair, solved, threads)
+                    for needless in work.last_needed_by[pair]:
+                        crew.release(needless)
                 if written is not None:
                     written.result()
             finally:
@@ -358,23 +406,24 @@ class _Run:
                     with suppress(Exception):
                         written.result()
 
-    def _restore(self, crew: Crew, pair: Material, threads: Executor) -> None:
+    def _restore(self, crew: Crew, pair: Material, threads: Executor) -> Pair:
         if not all(self._manifest.slices[m].files.keys() >= _RESTORED_FROM for m in both(pair)):
-            crew.solve(pair)  # the files do not hold all that the solver needs to know
-            return
-        own = self._read(pair, threads)
-        crew.restore(pair, (own, own if pair == pair.mirror else self._read(pair.mirror, threads)))
+            return crew.solve(pair)  # the files do not hold all that the solver needs to know
+        own = self._read(crew, pair, threads)
+        results = own, own if pair == pair.mirror else self._read(crew, pair.mirror, threads)
+        crew.restore(pair, results)
+        return results
 
-    def _read(self, material: Material, threads: Executor) -> Results:
+    def _read(self, crew: Crew, material: Material, threads: Executor) -> Results:
         def values(metric: Metric) -> NDArray[np.int16]:
             with Table(self._directory / table_name(material, metric)) as table:
                 return table.read_all(threads.map)
 
-        results = empty_results(material)
+        results = crew.empty_results(material)
         read_stored(values(Metric.WDL), values(Metric.DTC), values(Metric.DTW), results)
         return results
 
-    def _write(self, pair: Material, solved: Pair, threads: Executor) -> None:
+    def _write(self, crew: Crew, pair: Material, solved: Pair, threads: Executor) -> None:
         entries = {}
         for material, results in zip(both(pair), solved, strict=False):
             before = self._manifest.slices.get(material)
@@ -393,6 +442,7 @@ class _Run:
                 )
             in_order = {metric: files[metric] for metric in Metric if metric in files}
             entries[material] = SliceRecord(in_order, statistics(material, results))
+        crew.let_go(solved)
         self._manifest.slices.update(entries)
         self._manifest.save(self._directory)
         self._progress.written(pair)

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.afters import LONGEST_PLIES, Afters, allocate, forget_outcome, words
+from generator.afters import LONGEST_PLIES, Afters, allocate, forget_outcome, parts_of, words
 from generator.blocks import solve_batch
 from generator.captures import capture_work
 from generator.errors import DistanceOverflowError, StoppedError
 from generator.exits import EVENTS_FULL
 from generator.jit import interruptible
+from generator.memory import Memory
 from generator.menplacements import blocks_of
 from generator.sides import NOT_DECIDED, STRIP, Results, SideRoom
 from generator.spread import TOO_LONG
@@ -120,20 +121,19 @@ def counts_balance(material: Material) -> bool:
     return bool(material.own_kings and material.other_kings and material.men)
 
 
-def empty_results(material: Material, with_balance: bool = False) -> Results:
+def empty_results(material: Material, with_balance: bool = False, memory: Memory | None = None) -> Results:
     """Room for the values of a slice; `dtb` is empty where no balance is counted."""
+    memory = memory or Memory()
     count = material.positions
-    dtw, dtc, stored = (np.empty(count, np.uint8) for _ in range(3))
-    return Results(dtw, dtc, np.empty(count if with_balance else 0, np.uint8), stored)
+    found = Results(*(memory.zeros(size, np.uint8) for size in (count, count, count * with_balance, count)))
+    for array in found:
+        memory.take(array)
+    return found
 
 
 def balance_bytes(pair: Material) -> int:
     """Memory of the balance scores of a material and its mirror, while they are solved with them."""
     return 32 * (words(pair) + words(pair.mirror))
-
-
-def _balance_scores(material: Material, with_balance: bool) -> NDArray[np.uint8]:
-    return np.zeros(words(material) * 32 if with_balance else 0, np.uint8)
 
 
 def _tasks(run: tuple[int, int], block_positions: int, jobs: int) -> list[tuple[int, int]]:
@@ -154,6 +154,7 @@ class Crew:
         done: called with a number of positions whenever that many more are solved.
         balance: plies that the balance of forces may stand with so many pieces, where both sides have kings;
             None for no such rule.
+        memory: where large arrays come from.
     """
 
     def __init__(
@@ -164,8 +165,10 @@ class Crew:
         jobs: int,
         done: Callable[[int], None],
         balance: Callable[[int], int | None] = lambda pieces: None,
+        memory: Memory | None = None,
     ) -> None:
         self._afters = afters
+        self._memory = memory or Memory()
         self._balance = balance
         self._limit = _NO_LIMIT if limit is None else limit
         self._executor = executor
@@ -185,13 +188,33 @@ class Crew:
             DistanceOverflowError: a distance does not fit the solver's scores.
         """
         balance = self._balance_limit(material) if counts_balance(material) else None
-        own = empty_results(material, balance is not None)
+        own = self.empty_results(material, balance is not None)
         twin = material == material.mirror
-        results = (own, own if twin else empty_results(material.mirror, balance is not None))
+        results = (own, own if twin else self.empty_results(material.mirror, balance is not None))
         self._run(material, results, False)
         if balance is not None:
             self._count_both(material, results, balance)
         return results
+
+    def empty_results(self, material: Material, with_balance: bool = False) -> Results:
+        """Room for the values of a slice, to be given back with `let_go`."""
+        return empty_results(material, with_balance, self._memory)
+
+    def let_go(self, results: Pair) -> None:
+        """Give back the memory of results that nobody needs any more."""
+        for part in results:
+            self._memory.forget(part)
+
+    def release(self, pair: Material) -> None:
+        """Give back the memory of the after tables of a material and its mirror."""
+        for material in {pair, pair.mirror}:
+            for part in parts_of(self._afters, material):
+                self._memory.release(part)
+
+    def _balance_scores(self, material: Material, with_balance: bool) -> NDArray[np.uint8]:
+        scores: NDArray[np.uint8] = self._memory.zeros(words(material) * 32 if with_balance else 0, np.uint8)
+        self._memory.take(scores)
+        return scores
 
     def _balance_limit(self, material: Material) -> int | None:
         return self._balance(material.pieces) if material.own_kings and material.other_kings else None
@@ -213,9 +236,12 @@ class Crew:
         tables: Subsets = subsets(most, max(most - 1, 0))
         blocks = blocks_of(material)
         with_balance = len(results[0].dtb) > 0
-        own_balance = _balance_scores(material, with_balance)
+        own_balance = self._balance_scores(material, with_balance)
         twin = material == material.mirror
-        mirror_balance = own_balance if twin else _balance_scores(material.mirror, with_balance)
+        mirror_balance = own_balance if twin else self._balance_scores(material.mirror, with_balance)
+        for solved in {material, material.mirror}:
+            for part in parts_of(self._afters, solved):
+                self._memory.take(part)
         balance = self._balance_limit(material)
         # Without men every king move counts in both: the smaller limit rules.
         limit = min(self._limit, balance) if balance and not material.men else self._limit
@@ -260,6 +286,7 @@ class Crew:
                 future.result()
             if self._stopping.is_set():
                 raise StoppedError
+        self._memory.forget((own_balance, mirror_balance))
 
 
 class _Here(Executor):
