@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -23,13 +23,26 @@ _MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # has a name from Pytho
 _PAGE = mmap.PAGESIZE
 
 
+class _File:
+    """A scratch file without a name, open as long as this object is there."""
+
+    def __init__(self, directory: Path, size: int) -> None:
+        with tempfile.TemporaryFile(dir=directory) as file:
+            file.truncate(size)
+            self.descriptor = os.dup(file.fileno())
+
+    def __del__(self) -> None:
+        if hasattr(self, "descriptor"):
+            os.close(self.descriptor)
+
+
 class _Room(NamedTuple):
     """One mapping: where it begins in memory, its size, and the scratch file behind it, if there is one."""
 
     start: int
     size: int
     map: mmap.mmap
-    file: IO[bytes] | None
+    file: _File | None
 
 
 class Memory:
@@ -54,16 +67,15 @@ class Memory:
         if not count:
             return np.zeros(0, kind)
         size = count * kind.itemsize
-        file: IO[bytes] | None = None
+        file: _File | None = None
         if self._scratch is None:
             flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
             room = mmap.mmap(-1, size, flags=flags)
             with suppress(OSError):
                 room.madvise(mmap.MADV_HUGEPAGE)  # look-ups go anywhere: large pages are found faster
         else:
-            file = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115  (kept as long as the array)
-            file.truncate(size)
-            room = mmap.mmap(file.fileno(), size)
+            file = _File(self._scratch, size)
+            room = mmap.mmap(file.descriptor, size)
         array = np.frombuffer(room, kind, count)
         with self._lock:
             self._rooms.append(_Room(array.ctypes.data, size, room, file))
@@ -78,7 +90,7 @@ class Memory:
         """
         room, first, size = self._place(part)
         if room is not None and room.file is not None:
-            os.posix_fallocate(room.file.fileno(), first, size)
+            os.posix_fallocate(room.file.descriptor, first, size)
 
     def release(self, part: NDArray[Any]) -> None:
         """Give back the memory (and the disk) of a part of an array: it is all zeros again, but for what

@@ -144,7 +144,7 @@ class Plan:
         for pair in self.order:
             most = max(most, self._rooms(pair) + before * _ENCODED_BYTES)
             before = sum(m.positions for m in both(pair))
-        return int((_PROGRAM_BYTES + most) / 0.8)
+        return _PROGRAM_BYTES + int(most / 0.8)
 
     def _rooms(self, pair: Material) -> int:
         """Memory of the threads that solve a pair: no more of them than there are blocks."""

@@ -1,0 +1,116 @@
+"""The large arrays of a run: given back, mapped from a scratch file; the same tables in any memory."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from generating import finish, same, start
+
+from generator import run
+from generator.afters import allocate, parts_of, size_in_bytes
+from generator.memory import Memory
+from generator.plan import both, leads_to, pairs, plan
+from tablebase.format import Metric
+from tablebase.material import Material
+
+
+@pytest.fixture(params=["in memory", "mapped"])
+def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Memory:
+    return Memory(tmp_path if request.param == "mapped" else None)
+
+
+def test_a_part_that_is_released_is_zeros_again_and_its_neighbours_stay(memory: Memory) -> None:
+    array = memory.zeros(100_000, np.uint32)
+    memory.take(array)
+    array[:] = 7
+    memory.release(array[20_000:60_000])
+    # Pages are whole: what shares one with a neighbour stays as it was.
+    assert not array[22_000:58_000].any()
+    assert (array[:20_000] == 7).all()
+    assert (array[60_000:] == 7).all()
+    array[30_000] = 5
+    assert array[30_000] == 5
+
+
+def test_an_array_stays_as_long_as_somebody_has_it(memory: Memory) -> None:
+    array = memory.zeros(1000, np.uint8)
+    memory.take(array)
+    array[:] = 3
+    memory.forget([array])
+    assert (array == 3).all()
+
+
+def test_an_empty_array_takes_nothing(memory: Memory) -> None:
+    array = memory.zeros(0, np.uint8)
+    memory.take(array)
+    memory.release(array)
+    assert array.shape == (0,)
+
+
+def test_scratch_files_have_no_name(tmp_path: Path) -> None:
+    array = Memory(tmp_path).zeros(1000, np.uint8)
+    assert array.nbytes == 1000
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_releasing_a_material_leaves_the_others(memory: Memory) -> None:
+    names = [Material.parse(name) for name in ("KKvK", "KKKvK", "KMvK")]
+    afters = allocate(names, 4, memory)
+    for material in names:
+        for part in parts_of(afters, material):
+            memory.take(part)
+            part[:] = 1
+    for part in parts_of(afters, names[1]):
+        memory.release(part)
+        assert part.mean() < 0.5
+    assert all(part.all() for name in (names[0], names[2]) for part in parts_of(afters, name))
+    assert sum(part.nbytes for part in parts_of(afters, names[0])) == size_in_bytes(names[0])
+
+
+def test_nothing_is_let_go_of_before_its_last_use() -> None:
+    work = plan(6, tuple(Metric), 1, set())
+    gone: set[Material] = set()
+    for pair in work.order:
+        assert not leads_to(pair) & gone
+        gone |= set(work.last_needed_by[pair])
+    assert gone == set(work.order) == set(pairs(6))
+
+
+def test_a_plan_takes_less_where_it_lets_go() -> None:
+    work = plan(6, tuple(Metric), 1, set())
+    all_tables = sum(size_in_bytes(material) for pair in work.order for material in both(pair))
+    assert work.memory < all_tables / 2
+    assert work.least_memory < work.memory
+
+
+PEAK = """
+import atexit, resource
+atexit.register(lambda: print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024))
+"""
+
+
+@pytest.mark.whole
+def test_the_memory_limit_is_held_and_changes_nothing(tables5: Path, tmp_path: Path) -> None:
+    """5 pieces take about 800 MB; given less, the large arrays are mapped."""
+    limit = 700_000_000
+    assert plan(5, tuple(Metric), 2, set()).memory > limit
+    status, out, err = finish(start(tmp_path, 5, "--memory", str(limit), before=PEAK))
+    assert status == 0, err
+    assert int(out.rpartition("peak ")[2]) <= limit
+    assert same(tmp_path, tables5)
+
+
+def test_mapped_arrays_make_the_same_tables(
+    tables3: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "is_mapped", lambda work, memory: True)
+    run.generate(tmp_path, 3, jobs=2)
+    assert same(tmp_path, tables3)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "8X", "G", "", "nan", "inf", "1e400G"])
+def test_an_odd_amount_of_memory_is_refused(text: str, tmp_path: Path) -> None:
+    status, _, err = finish(start(tmp_path / "new", 2, f"--memory={text}"))
+    assert status == 2
+    assert "amount of memory" in err
+    assert not (tmp_path / "new").exists()
