@@ -267,7 +267,7 @@ def test_what_does_not_fit_the_memory_is_refused(
     assert main([*command, "--pieces", "4", "--dry-run"]) == 0
     # What would fit does, and what just does not is refused: the limit is where the message says.
     with pytest.raises(PlanError):
-        generate(tmp_path, 3, memory=plan(3, ALL, 1, set()).memory - 1)
+        generate(tmp_path, 3, memory=plan(3, ALL, 1, set()).least_memory - 1)
     generate(tmp_path, 2, memory=plan(2, ALL, 1, set()).memory)
 
 
