@@ -28,10 +28,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.bits import lowest, popcount, reverse
-from generator.jit import inlined, kernel
 from generator.memory import Memory
 from generator.subsets import BINOMIAL, rank
+from tablebase.kernels.bits import lowest, popcount, reverse
+from tablebase.kernels.jit import inlined, kernel
 from tablebase.material import Material
 
 DRAWN = 127

@@ -5,12 +5,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.afters import DRAWN, Afters
-from generator.bits import highest, signed
 from generator.exits import EVENTS_FULL, find_balance_events, find_exits
-from generator.jit import kernel
 from generator.sides import Results, Side, SideRoom, make_side
 from generator.spread import spread_balance, spread_on_board, spread_under_rules
 from generator.subsets import BINOMIAL, Subsets
+from tablebase.kernels.bits import highest, signed
+from tablebase.kernels.jit import kernel
 
 
 @kernel

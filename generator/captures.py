@@ -11,9 +11,9 @@ over, and the counting would cost more than the captures.
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.bits import highest, lowest
-from generator.jit import inlined, kernel
 from generator.subsets import STEP
+from tablebase.kernels.bits import highest, lowest
+from tablebase.kernels.jit import inlined, kernel
 
 LAST_ROW = 28
 _ALL = 0xFFFFFFFF

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.captureclosure import after_captures, require_tables, with_captures
-from generator.scalarindex import sets_at
 from generator.valuecheck import Values
 from tablebase.board import Position
 from tablebase.format import Metric, table_name
+from tablebase.kernels.scalarindex import sets_at
 from tablebase.manifest import Manifest
 from tablebase.material import Material
 from tablebase.outcome import Outcome

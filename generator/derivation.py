@@ -1,7 +1,7 @@
 """The value of a position worked out from the values of its successors: the verifier's kernels.
 
-They share nothing with the solver: the moves are those of `generator.movegen`, the places those of
-`generator.scalarindex`, and the definitions those of DESIGN, told here once more:
+They share nothing with the solver: the moves are those of `tablebase.kernels.movegen`, the places those of
+`tablebase.kernels.scalarindex`, and the definitions those of DESIGN, told here once more:
 
 - on the board a position is won if some move leads to a lost one, lost if every move leads to a won one (or
   there is no move), else drawn. DTW is 1 + the least DTW after such a move, or 1 + the greatest.
@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.bits import reverse
-from generator.jit import inlined, kernel
-from generator.movegen import ALL_SQUARES, BUFFER_ROWS, captures, has_capture, quiet_moves
-from generator.scalarindex import Layout, men_at, slot_of, unrank
+from tablebase.kernels.bits import reverse
+from tablebase.kernels.jit import inlined, kernel
+from tablebase.kernels.movegen import ALL_SQUARES, BUFFER_ROWS, captures, has_capture, quiet_moves
+from tablebase.kernels.scalarindex import Layout, men_at, slot_of, unrank
 
 NO_LIMIT = 1 << 40  # plies
 _NEVER = 1 << 50  # plies, more than any distance

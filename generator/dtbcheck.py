@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.bits import popcount, reverse
 from generator.derivation import Arena, fill_captures, positions_at
-from generator.jit import kernel
-from generator.movegen import ALL_SQUARES, DIRECTIONS, LAST_ROW, UP_LEFT, UP_RIGHT, has_capture, step
-from generator.scalarindex import Layout, block_of, men_at
 from generator.twocounts import NEVER, Map, TwoCounts, count_blocks, joined_blocks
+from tablebase.kernels.bits import popcount, reverse
+from tablebase.kernels.jit import kernel
+from tablebase.kernels.movegen import ALL_SQUARES, DIRECTIONS, LAST_ROW, UP_LEFT, UP_RIGHT, has_capture, step
+from tablebase.kernels.scalarindex import Layout, block_of, men_at
 
 _CHUNK = 1 << 15  # positions a task
 

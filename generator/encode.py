@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.bits import signed
-from generator.jit import kernel
 from generator.sides import NOT_DECIDED, Results
 from tablebase.board import Position
 from tablebase.format import Metric
 from tablebase.indexing import sets_at
+from tablebase.kernels.bits import signed
+from tablebase.kernels.jit import kernel
 from tablebase.manifest import Statistics
 from tablebase.material import Material
 

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.afters import DRAWN, WIN_AT_ONCE, Afters, block_offset
-from generator.bits import highest, lowest, popcount, signed
 from generator.captures import COUNT, ENDING, FIRST_ENDING, LAST_ROW, captures
-from generator.jit import kernel
 from generator.sides import NOT_DECIDED, WINS_SLOT, Results, Side
 from generator.subsets import BINOMIAL, STEP, Subsets, rank
+from tablebase.kernels.bits import highest, lowest, popcount, signed
+from tablebase.kernels.jit import kernel
 
 EVENTS_FULL = -2
 

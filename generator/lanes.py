@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.jit import inlined
+from tablebase.kernels.jit import inlined
 
 # A row holds four dark squares; in even rows (the first is row 0) they stand half a step to the left of the
 # odd rows'.

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from generator.captureclosure import require_tables, with_captures
 from generator.roadsweep import ON_ROAD, QUIET, features, moves_off_the_road
-from generator.scalarindex import sets_at
 from generator.valuecheck import Values
 from tablebase.board import Position
 from tablebase.drawrules import OFFICIAL, ROAD_WITH_THREE_MEN, Ruleset
 from tablebase.format import Metric
+from tablebase.kernels.scalarindex import sets_at
 from tablebase.manifest import Manifest
 from tablebase.material import Material
 from tablebase.ruleset import Limit, RuleName

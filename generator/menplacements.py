@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.bits import lowest, popcount, reverse, signed
-from generator.jit import inlined, kernel
 from generator.subsets import BINOMIAL, rank, subsets
 from tablebase.indexing import first_blocks
+from tablebase.kernels.bits import lowest, popcount, reverse, signed
+from tablebase.kernels.jit import inlined, kernel
 from tablebase.material import Material
 
 _OTHER_MEN_SQUARES = 0xFFFFFFF0

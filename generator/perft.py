@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.jit import kernel
-from generator.movegen import BUFFER_ROWS, captures, count_quiet_moves, successors
+from tablebase.kernels.jit import kernel
+from tablebase.kernels.movegen import BUFFER_ROWS, captures, count_quiet_moves, successors
 
 if TYPE_CHECKING:
     from tablebase.board import Position

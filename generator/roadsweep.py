@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.derivation import Arena
-from generator.jit import inlined, kernel
-from generator.movegen import has_capture, new_buffer, successors
-from generator.scalarindex import Layout, sets_at, slot_of
 from tablebase.board import MAIN_ROAD
 from tablebase.errors import DamagedTableError
+from tablebase.kernels.jit import inlined, kernel
+from tablebase.kernels.movegen import has_capture, new_buffer, successors
+from tablebase.kernels.scalarindex import Layout, sets_at, slot_of
 
 _OUTSIDE = 255  # no main-road case
 _NOT_WON = 254  # a case, but the stronger side does not win it on the board

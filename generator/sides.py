@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.afters import Afters, block_offset
-from generator.bits import popcount
-from generator.jit import inlined
 from generator.subsets import BINOMIAL
+from tablebase.kernels.bits import popcount
+from tablebase.kernels.jit import inlined
 
 # Columns are looked at in strips of this many words: two AVX-512 registers, and a fine enough grain to skip
 # by.

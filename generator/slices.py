@@ -14,7 +14,6 @@ from generator.blocks import solve_batch
 from generator.captures import capture_work
 from generator.errors import DistanceOverflowError, StoppedError
 from generator.exits import EVENTS_FULL
-from generator.jit import interruptible
 from generator.memory import Memory
 from generator.menplacements import blocks_of
 from generator.sides import NOT_DECIDED, STRIP, Results, SideRoom
@@ -22,6 +21,7 @@ from generator.spread import TOO_LONG
 from generator.staircase import compile_search, count_both
 from generator.subsets import Subsets, subsets
 from tablebase.indexing import sets_at
+from tablebase.kernels.jit import interruptible
 from tablebase.material import Material
 
 # A batch is about this many words, which stay in the second-level cache, or one block where that is more.

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.afters import LONGEST_PLIES, WIN_AT_ONCE
-from generator.bits import lowest, signed
-from generator.jit import inlined, kernel
 from generator.lanes import ALL_LANES, king_moves
 from generator.sides import STRIP, WINS_SLOT, Side, strip_count, word_count
 from generator.subsets import BINOMIAL, Subsets
+from tablebase.kernels.bits import lowest, signed
+from tablebase.kernels.jit import inlined, kernel
 
 TOO_LONG = -1
 

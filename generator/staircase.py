@@ -20,11 +20,11 @@ move gives fresh king moves, with less of the balance left than is searched for:
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.bits import popcount, reverse, signed
-from generator.jit import inlined, kernel
-from generator.movegen import new_buffer, successors
-from generator.scalarindex import Layout, layout_of, sets_at, slot_of
 from generator.sides import NOT_DECIDED, Results
+from tablebase.kernels.bits import popcount, reverse, signed
+from tablebase.kernels.jit import inlined, kernel
+from tablebase.kernels.movegen import new_buffer, successors
+from tablebase.kernels.scalarindex import Layout, layout_of, sets_at, slot_of
 from tablebase.material import Material
 
 # A position so close to a balance change takes that many king moves at the most: `bound` is not worked out

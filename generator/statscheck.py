@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.problem import Problem
-from generator.scalarindex import slot_of
 from generator.valuecheck import Longest, Values
 from tablebase.board import Position
 from tablebase.datadir import generate_command
 from tablebase.errors import TablebaseError
 from tablebase.format import table_name
+from tablebase.kernels.scalarindex import slot_of
 from tablebase.manifest import Statistics
 from tablebase.material import Material
 

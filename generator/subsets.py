@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.bits import lowest, reverse, signed
-from generator.jit import inlined, kernel
+from tablebase.kernels.bits import lowest, reverse, signed
+from tablebase.kernels.jit import inlined, kernel
 
 MOST_KINGS = 7
 

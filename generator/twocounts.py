@@ -16,8 +16,8 @@ position after it is decided with a fresh count of king moves; 1 after a capture
 is the stored one. The winner takes the least of it, the loser the greatest. What it says without end is the
 outcome under the count of king moves alone, with its DTC.
 
-It knows moves from `generator.movegen`, as the rest of the verifier, and takes from the values of the slice
-itself only who wins on the board: nothing is shared with the solver, which goes backwards.
+It knows moves from `tablebase.kernels.movegen`, as the rest of the verifier, and takes from the values of the
+slice itself only who wins on the board: nothing is shared with the solver, which goes backwards.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -26,12 +26,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.bits import popcount, reverse, signed
 from generator.derivation import Arena, positions_at
-from generator.jit import inlined, kernel
-from generator.movegen import ALL_SQUARES, BUFFER_ROWS, count_quiet_moves, has_capture, quiet_moves
-from generator.scalarindex import Layout, block_of, men_at, rank, slot_of
 from tablebase.drawrules import Ruleset
+from tablebase.kernels.bits import popcount, reverse, signed
+from tablebase.kernels.jit import inlined, kernel
+from tablebase.kernels.movegen import ALL_SQUARES, BUFFER_ROWS, count_quiet_moves, has_capture, quiet_moves
+from tablebase.kernels.scalarindex import Layout, block_of, men_at, rank, slot_of
 from tablebase.material import Material
 
 NEVER = np.iinfo(np.uint16).max

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from generator.derivation import DTC, DTW, NO_LIMIT, WDL, Arena, differences, fill_captures
 from generator.dtbcheck import DtbCheck, WrongDtb
-from generator.jit import interruptible
-from generator.movegen import has_capture, new_buffer, successors
 from generator.problem import Problem
-from generator.scalarindex import layout_of, sets_at, slot_of
 from generator.twocounts import TwoCounts, balance_plies, count_together, king_plies
 from tablebase.board import Position
 from tablebase.drawrules import Ruleset
 from tablebase.format import Metric, dtw_plies, table_name
+from tablebase.kernels.jit import interruptible
+from tablebase.kernels.movegen import has_capture, new_buffer, successors
+from tablebase.kernels.scalarindex import layout_of, sets_at, slot_of
 from tablebase.material import Material, materials
 from tablebase.outcome import Outcome
 from tablebase.table import Table

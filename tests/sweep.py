@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from generator.derivation import Arena, differences, fill_captures
-from generator.scalarindex import layout_of, sets_at
 from tablebase.board import Position
 from tablebase.drawrules import OFFICIAL
 from tablebase.format import Metric, stored_dtw, table_name, write_table
+from tablebase.kernels.scalarindex import layout_of, sets_at
 from tablebase.manifest import Manifest, SliceRecord, Statistics
 from tablebase.material import Material
 

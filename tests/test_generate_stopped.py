@@ -14,11 +14,11 @@ import pytest
 from generating import check_whole, files, finish, same, start, wait_until
 
 from generator.errors import BusyError
-from generator.jit import interruptible
 from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
 from generator.run import Silent, generate
 from tablebase.cli import main
+from tablebase.kernels.jit import interruptible
 from tablebase.material import Material
 
 Capture = pytest.CaptureFixture[str]

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 REPORT_CACHE = """
-from generator.movegen import has_capture
+from tablebase.kernels.movegen import has_capture
 assert has_capture(1, 0, 1 << 4, 0)
 print(sum(has_capture.stats.cache_hits.values()), sum(has_capture.stats.cache_misses.values()))
 """
@@ -55,11 +55,24 @@ def test_a_full_disk_keeps_nothing_and_stops_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("changed", ["bits.py", "movegen.py", "jit.py", "new.py"])
 def test_a_changed_source_has_another_folder(tmp_path: Path, changed: str) -> None:
+    """What the generator's kernels call as well: their own folder changes with either package."""
     for package in ("generator", "tablebase"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-    code = "from generator.jit import cache_dir; print(cache_dir())"
-    before = run(code, tmp_path, tmp_path / "cache")
-    assert before == run(code, tmp_path, tmp_path / "cache")
-    with (tmp_path / "generator" / changed).open("a") as file:
+    code = (
+        "from pathlib import Path\n"
+        "import generator\n"
+        "from tablebase.kernels.jit import cache_dir\n"
+        "print(cache_dir(), cache_dir(Path(generator.__file__).parent))\n"
+    )
+    before = run(code, tmp_path, tmp_path / "cache").split()
+    assert before == run(code, tmp_path, tmp_path / "cache").split()
+    assert before[0] != before[1]
+    with (tmp_path / "tablebase" / "kernels" / changed).open("a") as file:
         file.write("\n# changed\n")
-    assert run(code, tmp_path, tmp_path / "cache") != before
+    then = run(code, tmp_path, tmp_path / "cache").split()
+    assert then[0] != before[0]
+    assert then[1] not in (before[1], then[0])
+    (tmp_path / "generator" / "new.py").write_text("# another\n")
+    last = run(code, tmp_path, tmp_path / "cache").split()
+    assert last[0] == then[0]
+    assert last[1] != then[1]

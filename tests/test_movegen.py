@@ -12,7 +12,9 @@ import pytest
 from strategies import random_positions
 
 import tablebase.rules as rules
-from generator.movegen import (
+from tablebase.board import Color, Position
+from tablebase.indexing import sets_at
+from tablebase.kernels.movegen import (
     MAX_SUCCESSORS,
     captures,
     count_quiet_moves,
@@ -21,8 +23,6 @@ from generator.movegen import (
     quiet_moves,
     successors,
 )
-from tablebase.board import Color, Position
-from tablebase.indexing import sets_at
 from tablebase.material import Material, materials
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -148,7 +148,7 @@ def test_the_position_is_seen_by_the_next_side_to_move() -> None:
 
 
 def test_no_capture_is_lost_silently_where_a_buffer_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    import generator.movegen as movegen
+    import tablebase.kernels.movegen as movegen
 
     # The same code, run as plain Python with a buffer of two.
     monkeypatch.setattr(movegen, "MAX_SUCCESSORS", 2)

@@ -16,12 +16,14 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 PACKAGES = ("tablebase", "generator", "server")
+KERNELS = "tablebase/kernels"  # imported only where it is asked for, and numba is there
 
 # What each package may import besides itself and the standard library; llvmlite comes with numba, werkzeug
 # with flask.
 BASE = {"numpy", "zstandard", "platformdirs"}
 MAY_IMPORT = {
     "tablebase": BASE,
+    KERNELS: BASE | {"numba", "llvmlite"},
     "generator": BASE | {"tablebase", "numba", "llvmlite", "tqdm"},
     "server": BASE | {"tablebase", "flask", "werkzeug"},
 }
@@ -47,14 +49,15 @@ def imports(path: Path) -> Iterator[str]:
 def test_dependencies_are_those_that_are_imported() -> None:
     extras = PROJECT["optional-dependencies"]
     assert names(PROJECT["dependencies"]) == BASE
+    assert names(extras["fast"]) == MAY_IMPORT[KERNELS] - BASE - {"llvmlite"}
     assert names(extras["generate"]) == MAY_IMPORT["generator"] - BASE - {"tablebase", "llvmlite"}
     assert names(extras["serve"]) == MAY_IMPORT["server"] - BASE - {"tablebase", "werkzeug"}
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", MAY_IMPORT)
 def test_arrows_run_one_way(package: str) -> None:
     for path in (ROOT / package).glob("*.py"):
-        foreign = set(imports(path)) - sys.stdlib_module_names - {package}
+        foreign = set(imports(path)) - sys.stdlib_module_names - {package.partition("/")[0]}
         assert foreign <= MAY_IMPORT[package], path
 
 
@@ -117,7 +120,7 @@ def test_a_wheel_has_the_packages_whole_and_nothing_else(wheel: Path) -> None:
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("extra", ["", "[generate]", "[serve]", "[all]"])
+@pytest.mark.parametrize("extra", ["", "[fast]", "[generate]", "[serve]", "[all]"])
 def test_a_clean_environment(wheel: Path, tmp_path: Path, tables4: Path, extra: str) -> None:
     """Needs the network, or what pip has in its place."""
     venv.create(tmp_path / "venv", with_pip=True)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from generator.scalarindex import layout_of, sets_at, slot_of
 from tablebase import indexing
+from tablebase.kernels.scalarindex import layout_of, sets_at, slot_of
 from tablebase.material import Material, materials
 
 SLICES = [material for pieces in (2, 3, 4, 5) for material in materials(pieces)]

@@ -15,7 +15,6 @@ from naive_twocounts import CHANGE, DEEPEST, KING, STEP, Graph, Solution, decide
 from tightrules import tight
 from twocounttables import MAN_AND_KING, SLICES, change, position_at, write
 
-from generator.scalarindex import sets_at
 from generator.twocounts import (
     NEVER,
     TwoCounts,

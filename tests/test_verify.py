@@ -13,13 +13,13 @@ import pytest
 from sweep import SOLVED, VERSION, position_at, solve, values, write
 
 from generator.derivation import NO_LIMIT, Arena, differences
-from generator.movegen import has_capture
-from generator.scalarindex import sets_at
 from generator.verify import Report, verify
 from tablebase.board import Position
 from tablebase.drawrules import OFFICIAL
 from tablebase.errors import ManifestError
 from tablebase.format import Metric, table_name, write_table
+from tablebase.kernels.movegen import has_capture
+from tablebase.kernels.scalarindex import sets_at
 from tablebase.manifest import Manifest
 from tablebase.material import Material, materials
 from tablebase.outcome import Outcome
@@ -106,7 +106,7 @@ def test_swept_values_equal_counts_from_outside(arena: Arena) -> None:
 
 
 def test_swept_values_equal_single_positions_from_outside(arena: Arena) -> None:
-    from generator.scalarindex import slot_of
+    from tablebase.kernels.scalarindex import slot_of
 
     seen = 0
     with (GOLDEN / "positions.csv").open(encoding="utf-8", newline="") as file:

@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from generator.jit import inlined
+from tablebase.kernels.jit import inlined
 
 
 def _int64_intrinsic(emit: Callable[[Any, Any], Any]) -> Callable[[int], int]:

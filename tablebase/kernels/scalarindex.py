@@ -1,7 +1,7 @@
 """The index of docs/architecture.md for scalar kernels, over several slices that lie one behind the other.
 
 It is worked out here a second time, apart from `tablebase.indexing`, so that the verifier finds a fault in
-either; tests hold the two together. Sets are int64 scalars, as in `generator.movegen`.
+either; tests hold the two together. Sets are int64 scalars, as in `tablebase.kernels.movegen`.
 """
 
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.bits import popcount
-from generator.jit import inlined, kernel
-from generator.movegen import ALL_SQUARES, LAST_ROW
+from tablebase.kernels.bits import popcount
+from tablebase.kernels.jit import inlined, kernel
+from tablebase.kernels.movegen import ALL_SQUARES, LAST_ROW
 from tablebase.material import Material
 
 FIRST_ROW = 0x0000_000F

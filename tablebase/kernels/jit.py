@@ -2,11 +2,12 @@
 
 numba's on-disk cache looks at the file a kernel stands in, not at the kernels it calls from other files: a
 changed helper would leave a stale solver on disk, and a stale solver writes wrong tables. So the cache folder
-is keyed by a hash of every source file of this package, together with the versions that made the machine
-code.
+of a kernel is keyed by a hash of every source file of its package and of this one, together with the versions
+that made the machine code.
 """
 
 import _thread
+import functools
 import hashlib
 import os
 import sys
@@ -25,10 +26,14 @@ from numba.core.caching import FunctionCache
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _source_hash() -> str:
+_HERE = Path(__file__).parent
+
+
+def _source_hash(package: Path) -> str:
     digest = hashlib.sha256(f"numba {numba.__version__} numpy {np.__version__}".encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    for folder in dict.fromkeys((_HERE, package)):
+        for path in sorted(folder.glob("*.py")):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -41,18 +46,18 @@ def _writable(folder: Path) -> bool:
         return False
 
 
-def cache_dir() -> Path | None:
-    """The folder of compiled kernels for these very sources, or None where none is writable (kernels are then
-    compiled anew in each process)."""
+@functools.cache
+def cache_dir(package: Path = _HERE) -> Path | None:
+    """The folder of a package's compiled kernels for these very sources, or None where none is writable
+    (kernels are then compiled anew in each process).
+
+    Args:
+        package: the folder of its sources.
+    """
     base = os.environ.get("SHASHKI_KERNEL_CACHE")
     folder = Path(base) if base else Path(platformdirs.user_cache_dir("shashki")) / "kernels"
-    folder = folder / _source_hash()
+    folder = folder / _source_hash(package)
     return folder if _writable(folder) else None
-
-
-_CACHE_DIR = cache_dir()
-if _CACHE_DIR is not None:
-    cast(Any, numba.config).CACHE_DIR = str(_CACHE_DIR)
 
 
 class _KernelCache(FunctionCache):
@@ -76,8 +81,11 @@ class _KernelCache(FunctionCache):
 
 def kernel(function: F) -> F:
     """Compile `function` with numba: no objects, no GIL, cached on disk."""
-    compiled: Any = numba.njit(nogil=True, cache=_CACHE_DIR is not None)(function)
-    if _CACHE_DIR is not None and hasattr(compiled, "_cache"):
+    folder = cache_dir(Path(function.__code__.co_filename).parent)
+    if folder is not None:
+        cast(Any, numba.config).CACHE_DIR = str(folder)  # where numba looks when it is told to cache
+    compiled: Any = numba.njit(nogil=True, cache=folder is not None)(function)
+    if folder is not None and hasattr(compiled, "_cache"):
         compiled._cache = cast(Any, _KernelCache)(function)
     return cast(F, compiled)
 

@@ -10,8 +10,8 @@ men, other kings. Own men move up. Every scalar is int64: numba makes floats of 
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.bits import popcount, reverse
-from generator.jit import inlined, kernel
+from tablebase.kernels.bits import popcount, reverse
+from tablebase.kernels.jit import inlined, kernel
 
 ALL_SQUARES = 0xFFFF_FFFF
 LAST_ROW = 0xF000_0000
