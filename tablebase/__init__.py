@@ -2,6 +2,7 @@
 
 from tablebase.adjudication import Adjudication, Adjudicator
 from tablebase.board import Color, Piece, Position
+from tablebase.boardarrays import NONE, UNKNOWN_VALUE, Boards, BoardValues
 from tablebase.boardwin import board_won_by
 from tablebase.clock import Clock, RuleState, Ruling, Verdict
 from tablebase.counters import Counter, Counters
@@ -19,6 +20,7 @@ from tablebase.errors import (
     IllegalPositionError,
     ManifestError,
     MaterialError,
+    MissingPackageError,
     MissingTableError,
     NotATableError,
     NotationError,
@@ -41,10 +43,14 @@ from tablebase.tablebase import Tablebase, open_tablebase
 
 __all__ = [
     "KING_MOVES_ONLY",
+    "NONE",
     "OFFICIAL",
     "RULESETS",
+    "UNKNOWN_VALUE",
     "Adjudication",
     "Adjudicator",
+    "BoardValues",
+    "Boards",
     "Clock",
     "ClosedError",
     "Color",
@@ -65,6 +71,7 @@ __all__ = [
     "Material",
     "MaterialError",
     "Metric",
+    "MissingPackageError",
     "MissingTableError",
     "Move",
     "MoveValue",

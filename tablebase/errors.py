@@ -47,6 +47,10 @@ class TooManyPiecesError(MissingTableError):
     """A position with more pieces than the tables hold: the message says how many they hold."""
 
 
+class MissingPackageError(TablebaseError, ImportError):
+    """A package that an optional part of the library needs and that is not installed."""
+
+
 class ClosedError(TablebaseError, ValueError):
     """A table or a tablebase that was asked after it had been closed."""
 

@@ -5,50 +5,50 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock
 from types import TracebackType
 from typing import overload
 
+from numpy.typing import ArrayLike
+
 from tablebase.board import Position
-from tablebase.cache import DEFAULT_BYTES, FrameCache
+from tablebase.boardarrays import Boards, BoardValues
+from tablebase.cache import DEFAULT_BYTES
 from tablebase.clock import Clock
-from tablebase.datadir import generate_command
-from tablebase.drawrules import OFFICIAL, Ruleset
-from tablebase.errors import (
-    ClosedError,
-    DamagedHeaderError,
-    DataDirectoryError,
-    MissingTableError,
-    TooManyPiecesError,
-    WrongVersionError,
-)
-from tablebase.format import HEADER_SIZE, Metric, check_version, dtw_plies, table_name
-from tablebase.indexing import index_of
+from tablebase.decodedtables import DEFAULT_BYTES as ARRAY_BYTES
+from tablebase.decodedtables import DecodedTables
+from tablebase.drawrules import Ruleset
+from tablebase.errors import MissingPackageError, MissingTableError
+from tablebase.format import Metric
 from tablebase.line import Line, LineEnd, MoveValue
-from tablebase.material import Material, materials
-from tablebase.outcome import LOST, UNKNOWN, Outcome, Probe, move_order, move_value
+from tablebase.material import Material
+from tablebase.outcome import UNKNOWN, Outcome, Probe, move_order, move_value
+from tablebase.positionvalues import PositionValues, compiled_values
 from tablebase.prospect import Prospect
 from tablebase.rules import Move, legal_moves, position_after
 from tablebase.rulesearch import RuleSearch, unknown_that_matters
-from tablebase.table import Table
-from tablebase.tablefiles import TableKey, check_is_file, no_directory, table_of
-
-_MOST_MAKEABLE = 8  # pieces; beyond, the memory of no present machine is enough
+from tablebase.tableset import TableSet
 
 
-def open_tablebase(path: Path | str, *, cache_bytes: int = DEFAULT_BYTES) -> Tablebase:
+def open_tablebase(
+    path: Path | str,
+    *,
+    cache_bytes: int = DEFAULT_BYTES,
+    array_bytes: int = ARRAY_BYTES,
+    compiled: bool | None = None,
+) -> Tablebase:
     """Open the tables of a directory; use it in a `with` statement, or close it.
 
     Args:
         path: the directory. Others can be added with `Tablebase.add_directory`.
-        cache_bytes: how much memory decoded frames may take, of all tables together.
+        cache_bytes, array_bytes, compiled: as of `Tablebase`.
 
     Raises:
         DataDirectoryError: there is no such directory.
         WrongVersionError: its tables have another format or were made under other rules.
         NotATableError: something in it has the name of a table but is no file.
+        MissingPackageError: numba is not installed, and `compiled` is True.
     """
-    tablebase = Tablebase(cache_bytes=cache_bytes)
+    tablebase = Tablebase(cache_bytes=cache_bytes, array_bytes=array_bytes, compiled=compiled)
     tablebase.add_directory(path)
     return tablebase
 
@@ -63,24 +63,37 @@ class Tablebase:
 
     Args:
         ruleset: the rules that the tables must assume; None for those of the first table that is added.
-        cache_bytes: how much memory decoded frames may take.
+        cache_bytes: how much memory decoded frames may take, of all tables together.
+        array_bytes: how much more memory whole decoded tables may take, for `probe_many`.
+        compiled: whether to probe by compiled kernels, which takes numba, the extra `fast`; the answers are
+            the same. None: only in `probe_many`, where numba is installed, as loading kernels takes a second
+            in each process.
+
+    Raises:
+        MissingPackageError: numba is not installed, and `compiled` is True.
     """
 
-    def __init__(self, *, ruleset: Ruleset | None = None, cache_bytes: int = DEFAULT_BYTES) -> None:
-        self._ruleset = ruleset
-        self._cache = FrameCache(cache_bytes)
-        self._directories: list[Path] = []
-        self._paths: dict[TableKey, Path] = {}
-        self._tables: dict[TableKey, Table] = {}
-        self._balance_metrics: dict[Material, Metric | None] = {}
-        self._lock = Lock()
-        self._closed = False
-        self._pieces = 0
+    def __init__(
+        self,
+        *,
+        ruleset: Ruleset | None = None,
+        cache_bytes: int = DEFAULT_BYTES,
+        array_bytes: int = ARRAY_BYTES,
+        compiled: bool | None = None,
+    ) -> None:
+        self._tables = TableSet(ruleset, cache_bytes)
+        self._decoded = DecodedTables(array_bytes)
+        self._values = PositionValues(self._tables)
+        self._array_values: PositionValues | None = None
+        if compiled:
+            self._values = self._array_values = compiled_values(self._tables, self._decoded)
+        elif compiled is False:
+            self._array_values = self._values
 
     @property
     def ruleset(self) -> Ruleset:
         """The rules that the tables assume; the official ones while there are no tables."""
-        return self._ruleset or OFFICIAL
+        return self._tables.ruleset
 
     # The set
 
@@ -95,59 +108,21 @@ class Tablebase:
             WrongVersionError: a table has another format or was made under other rules; none is added then.
             NotATableError: something has the name of a table but is no file; none is added then.
         """
-        directory = Path(path)
-        if not directory.is_dir():
-            raise DataDirectoryError(no_directory(directory))
-        found = {}
-        rules = self._ruleset
-        for file in sorted(directory.iterdir()):
-            key = table_of(file)
-            if key is not None and key not in self._paths:
-                check_is_file(file)
-                with file.open("rb") as opened:
-                    head = opened.read(HEADER_SIZE)
-                if len(head) == HEADER_SIZE:
-                    rules = self._one_ruleset(rules, check_version(head, file), file)
-                found[key] = file
-        self._ruleset = rules
-        self._balance_metrics.clear()
-        self._directories.append(directory)
-        self._paths |= found
-        self._pieces = self._complete_to()
-        return len(found)
-
-    @staticmethod
-    def _one_ruleset(known: Ruleset | None, found: Ruleset | None, file: Path) -> Ruleset | None:
-        """The rules of a set, when one more table of it has been looked at."""
-        if known is not None and found is not None and found != known:
-            raise WrongVersionError(
-                f"{file} was made under other draw rules, {found.name}, than the rest, {known.name}: "
-                "generate the tables again"
-            )
-        return known or found
-
-    def _complete_to(self) -> int:
-        pieces = 1
-        while all((material, Metric.WDL) in self._paths for material in materials(pieces + 1)):
-            pieces += 1
-        return pieces if pieces > 1 else 0
+        return self._tables.add_directory(path)
 
     @property
     def pieces(self) -> int:
         """The greatest number of pieces up to which all outcomes are there; 0 for an empty set."""
-        return self._pieces
+        return self._tables.pieces
 
     def has_table(self, material: Material, metric: Metric = Metric.WDL) -> bool:
         """Whether a slice's table is in the set."""
-        return (material, metric) in self._paths
+        return self._tables.has(material, metric)
 
     def close(self) -> None:
         """Close all tables. Closing twice is no error."""
-        with self._lock:
-            self._closed = True
-            for table in self._tables.values():
-                table.close()
-            self._tables.clear()
+        self._tables.close()
+        self._decoded.clear()
 
     def __enter__(self) -> Tablebase:
         return self
@@ -171,23 +146,21 @@ class Tablebase:
             TableError: the table is there but cannot be read.
             ClosedError: the tablebase has been closed.
         """
-        wdl = self._value(position, ()).wdl
-        assert wdl is not None
-        return wdl
+        return self._values.wdl(position)
 
     def probe_dtc(self, position: Position) -> int | None:
         """The plies to the next zeroing move or the end of the game; None unless it is a win or a loss.
 
         Whoever makes that move counts, so a win may have an even DTC. Raises as `probe_wdl` does.
         """
-        return self._value(position, (Metric.DTC,)).dtc
+        return self._values.value(position, (Metric.DTC,)).dtc
 
     def probe_dtw(self, position: Position) -> int | None:
         """The plies to the end of the game, without draw rules; None for a draw on the board.
 
         Odd for a win or cursed win, even for a loss or blessed loss. Raises as `probe_wdl` does.
         """
-        return self._value(position, (Metric.DTW,)).dtw
+        return self._values.value(position, (Metric.DTW,)).dtw
 
     def probe_dtb(self, position: Position) -> int | None:
         """The plies to the next balance change (a capture or a promotion) or the end of the game.
@@ -195,7 +168,7 @@ class Tablebase:
         None unless it is a win or a loss, and where the tables' rules do not count the balance: a side has no
         king, or there is no limit for so many pieces. Raises as `probe_wdl` does.
         """
-        return self._value(position, (Metric.DTB,)).dtb
+        return self._values.value(position, (Metric.DTB,)).dtb
 
     @overload
     def probe(self, position: Position) -> Probe: ...
@@ -217,7 +190,7 @@ class Tablebase:
         """
         if clock is not None:
             return RuleSearch(self).prospect(_clock_of(position, clock))
-        return self._value(position, (Metric.DTC, Metric.DTW, Metric.DTB), lenient=True)
+        return self._values.value(position, (Metric.DTC, Metric.DTW, Metric.DTB), lenient=True)
 
     def get_wdl(self, position: Position, default: int | None = None) -> int | None:
         """`probe_wdl`, or `default` where a table is missing."""
@@ -254,120 +227,35 @@ class Tablebase:
         except MissingTableError:
             return default
 
-    def _value(self, position: Position, distances: Collection[Metric], lenient: bool = False) -> Probe:
-        moves = legal_moves(position)
-        if not moves:
-            return LOST
-        if not position.other_men | position.other_kings:
-            return Probe(Outcome.WIN, dtc=1, dtw=1, dtb=1)
-        if moves[0].is_capture:
-            after = [self._value(position_after(position, move), distances, lenient) for move in moves]
-            return self._best_capture(after, self._balance_metric(Material.of(position)) is not None)
-        return self._stored(position, distances, lenient)
+    # Values of many positions
 
-    def _best_capture(self, after: list[Probe], counts_balance: bool) -> Probe:
-        """The value of a position from those of the positions that its captures lead to."""
-        values = [move_value(probe, zeroing=True, balance_change=True, rules=self.ruleset) for probe in after]
-        wdls = [value.outcome.wdl or 0 for value in values]
-        best = max(wdls)
-        # On the board a cursed win is a win like any other, so the shortest may be one.
-        lengths = [value.dtw for value, wdl in zip(values, wdls, strict=True) if wdl * best > 0]
-        known = [length for length in lengths if length is not None]
-        dtw = None
-        if known and len(known) == len(lengths):
-            dtw = min(known) if best > 0 else max(known)
-        outcome = Outcome.from_wdl(best)
-        at_once = 1 if outcome.is_decided else None
-        return Probe(outcome, at_once, dtw, at_once if counts_balance else None)
+    def probe_many(
+        self, sets: ArrayLike, black: ArrayLike, distances: Collection[Metric] = ()
+    ) -> BoardValues:
+        """What many positions are worth, as arrays: the same as `get_wdl` and the others tell of each.
 
-    def _stored(self, position: Position, distances: Collection[Metric], lenient: bool) -> Probe:
-        """The value of a position without a capture, from the tables of its slice."""
-        sets = position.own_men, position.own_kings, position.other_men, position.other_kings
-        material = Material.of(position)
-        # The table first: it fails at once for many pieces, for which the index would build large lists.
-        table = self._table(material, Metric.WDL)
-        index = index_of(*sets)
-        wdl = table.value(index)
-        if not -2 <= wdl <= 2:
-            raise DamagedHeaderError(f"{table.path} is damaged: its alphabet has {wdl}; generate it again")
-        outcome = Outcome.from_wdl(wdl)
-        dtc = dtw = dtb = None
-        if outcome.is_decided and Metric.DTC in distances:
-            dtc = self._distance(material, Metric.DTC, index, lenient)
-        if wdl and Metric.DTW in distances:
-            stored = self._distance(material, Metric.DTW, index, lenient)
-            dtw = None if stored is None else dtw_plies(stored, won=wdl > 0)
-        if outcome.is_decided and Metric.DTB in distances:
-            metric = self._balance_metric(material)
-            if metric is not None:
-                known = metric is Metric.DTC and dtc is not None
-                dtb = dtc if known else self._distance(material, metric, index, lenient)
-        return Probe(outcome, dtc, dtw, dtb)
+        Tables of which many values are asked are kept in memory as a whole, within `array_bytes`.
 
-    def _balance_metric(self, material: Material) -> Metric | None:
-        """The metric that tells the DTB of a slice; None where its balance is not counted."""
-        if material not in self._balance_metrics:
-            metric = None
-            if self.ruleset.counts_balance(material):
-                # Without men every move but a capture is counted in both.
-                metric = Metric.DTB if self.ruleset.counts_apart(material) else Metric.DTC
-            self._balance_metrics[material] = metric
-        return self._balance_metrics[material]
+        Args:
+            sets: shape (n, 4), integers: men and kings of White, men and kings of Black, as sets of squares.
+            black: shape (n,), bool: whether it is Black's turn. `Boards.of(positions)` makes both.
+            distances: which are wanted besides the outcomes.
 
-    def _distance(self, material: Material, metric: Metric, index: int, lenient: bool) -> int | None:
-        if lenient and not self.has_table(material, metric):
-            return None
-        return self._table(material, metric).value(index)
+        Returns:
+            Arrays of n outcomes and distances, -128 where a table is missing.
 
-    def _table(self, material: Material, metric: Metric) -> Table:
-        key = material, metric
-        table = self._tables.get(key)
-        if table is not None:
-            return table
-        with self._lock:
-            if self._closed:
-                raise ClosedError("the tablebase has been closed; open it again to ask it anything")
-            if key not in self._tables:
-                if key not in self._paths:
-                    raise self._missing(material, metric)
-                self._tables[key] = self._open(key)
-            return self._tables[key]
-
-    def _open(self, key: TableKey) -> Table:
-        path = self._paths[key]
-        try:
-            table = Table(path, self._cache)
-        except FileNotFoundError:
-            raise MissingTableError(
-                f"the table {path} is gone since the tablebase was opened; generate it again"
-            ) from None
-        header = table.header
-        if (header.material, header.metric) != key:
-            table.close()
-            raise DamagedHeaderError(
-                f"{path} is the table {table_name(header.material, header.metric)} under another name; "
-                "give it its own name again"
-            )
-        return table
-
-    def _missing(self, material: Material, metric: Metric) -> MissingTableError:
-        most = max((key[0].pieces for key in self._paths), default=0)
-        if not self._directories:
-            return MissingTableError(
-                f"there is no table {table_name(material, metric)}, as the tablebase has no directory; "
-                "add one with add_directory"
-            )
-        where = " or ".join(map(str, self._directories))
-        advice = f"make it with {generate_command(self._directories[0], material.pieces)}"
-        if material.pieces > _MOST_MAKEABLE:
-            advice = f"tables of more than {_MOST_MAKEABLE} pieces are out of reach today"
-        if 0 < most < material.pieces:
-            complete = "" if self.pieces == most else f", complete up to {self.pieces}"
-            return TooManyPiecesError(
-                f"{material} has {material.pieces} pieces, and the tables in {where} hold up to "
-                f"{most}{complete}: there is no {table_name(material, metric)}; {advice}"
-            )
-        return MissingTableError(f"there is no table {table_name(material, metric)} in {where}; {advice}")
+        Raises:
+            IllegalPositionError: a position is none; the message has the place of the first.
+            ValueError: an array has another shape or type.
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase has been closed.
+        """
+        if self._array_values is None:
+            try:
+                self._array_values = compiled_values(self._tables, self._decoded)
+            except MissingPackageError:
+                self._array_values = self._values
+        return self._array_values.values(Boards(sets, black), [Metric(metric) for metric in distances])
 
     # Moves of a position
 
