@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tablebase.board import Position
 from tablebase.boardarrays import NONE, UNKNOWN_VALUE, Boards, BoardValues
 from tablebase.decodedtables import DecodedTables, Stored
+from tablebase.errors import MissingTableError
 from tablebase.format import Metric, dtw_plies
 from tablebase.kernels.capturetree import (
     CAPTURE,
@@ -92,6 +93,7 @@ class CompiledValues(PositionValues):
         )
         if done < count:
             tree, count = _finished(layout, tree, done, count)
+            place, index = tree[0, PLACE:].tolist()
         return tree, count, place, index
 
     def wdl(self, position: Position) -> int:
@@ -195,15 +197,17 @@ class CompiledValues(PositionValues):
         stored = _Rows(slices, tree, count)
         wdl = np.empty(count, np.int8)
         for material, rows, indices in stored.groups():
-            wdl[rows] = self._look_up(material, Metric.WDL, indices)
+            outcomes = self._look_up(material, Metric.WDL, indices)
+            wdl[rows] = UNKNOWN_VALUE if outcomes is None else outcomes
         settle_outcomes(tree, count, UNKNOWN_VALUE, wdl)
         found.wdl[asked] = wdl[:number]
         if found.dtw is not None:
             dtw = np.full(count, NONE, np.int16)
             for material, rows, indices in stored.groups():
-                won = wdl[rows]
-                decided = won != 0
-                dtw[rows[decided]] = self._dtw(material, indices[decided], won[decided])
+                decided = wdl[rows] != 0
+                rows, indices = rows[decided], indices[decided]
+                halves = self._look_up(material, Metric.DTW, indices)
+                dtw[rows] = UNKNOWN_VALUE if halves is None else 2 * halves.astype(np.int16) + (wdl[rows] > 0)
             settle_lengths(tree, count, UNKNOWN_VALUE, NONE, wdl, dtw)
             found.dtw[asked] = dtw[:number]
         places = tree[:number, PLACE]
@@ -212,11 +216,6 @@ class CompiledValues(PositionValues):
         if found.dtb is not None:
             found.dtb[asked] = self._counted(Metric.DTB, stored, wdl, number)
         return tree, (asked.start + np.flatnonzero(places == LARGE)).tolist()
-
-    def _dtw(self, material: Material, indices: NDArray[np.int64], wdl: NDArray[np.int8]) -> Stored:
-        if not self._tables.has(material, Metric.DTW):
-            return np.full(len(indices), UNKNOWN_VALUE, np.int16)
-        return 2 * self._look_up(material, Metric.DTW, indices).astype(np.int16) + (wdl > 0)
 
     def _counted(self, metric: Metric, stored: _Rows, wdl: NDArray[np.int8], number: int) -> Stored:
         """DTC or DTB of the positions asked about."""
@@ -230,14 +229,14 @@ class CompiledValues(PositionValues):
         plies[at_once | (places == ONE_MOVE)] = 1
         plies[places == OVER] = 0
         for material, rows, indices in stored.groups():
-            table = self._tables.balance_metric(material) if metric is Metric.DTB else metric
-            if table is None:
+            known = self._tables.balance_metric(material) if metric is Metric.DTB else metric
+            if known is None:
                 continue
             asked = np.searchsorted(rows, number)  # rows rise
             kept = decided[rows[:asked]]
             rows, indices = rows[:asked][kept], indices[:asked][kept]
-            known = self._tables.has(material, table)
-            plies[rows] = self._look_up(material, table, indices) if known else UNKNOWN_VALUE
+            found = self._look_up(material, known, indices)
+            plies[rows] = UNKNOWN_VALUE if found is None else found
         return plies
 
     def _counts_balance(self, materials: NDArray[np.int64], capture: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -248,8 +247,13 @@ class CompiledValues(PositionValues):
         counted[capture] = np.array([metric is not None for metric in metrics], np.bool_)[kind_of]
         return counted
 
-    def _look_up(self, material: Material, metric: Metric, indices: NDArray[np.int64]) -> Stored:
-        return self._decoded.values(self._tables.table(material, metric), indices)
+    def _look_up(self, material: Material, metric: Metric, indices: NDArray[np.int64]) -> Stored | None:
+        """What is stored of these positions of a slice; None without its table."""
+        try:
+            table = self._tables.table(material, metric)
+        except MissingTableError:
+            return None
+        return self._decoded.values(table, indices)
 
 
 class _Rows:

@@ -87,7 +87,7 @@ class PositionValues:
         if found.dtc is not None:
             found.dtc[place] = missing if probe.dtc is None else probe.dtc
         if found.dtb is not None:
-            if missing and wdl is not None and self._tables.balance_metric(Material.of(position)) is None:
+            if wdl is not None and self._tables.balance_metric(Material.of(position)) is None:
                 missing = NONE
             found.dtb[place] = missing if probe.dtb is None else probe.dtb
 
@@ -144,8 +144,10 @@ def compiled_values(tables: TableSet, decoded: DecodedTables) -> PositionValues:
     try:
         from tablebase.compiledvalues import CompiledValues
     except ModuleNotFoundError as error:
+        if error.name not in ("numba", "llvmlite"):
+            raise
         raise MissingPackageError(
-            f"compiled probing needs the package {error.name}, which is not installed; "
+            "compiled probing needs the package numba, which is not installed; "
             "pip install 'shashki-tablebase[fast]', or do without: compiled=False"
         ) from None
     return CompiledValues(tables, decoded)

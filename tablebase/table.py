@@ -49,6 +49,7 @@ class Table:
             self._bytes.close()
             raise
         packing = self.header.packing
+        self._positions = self.header.positions
         self._alphabet = self.header.alphabet
         self._frame_values = self.header.frame_values
         self._per_byte = packing.per_byte
@@ -63,8 +64,8 @@ class Table:
             DamagedFrameError: the frame it stands in is not what was written.
             ClosedError: the table has been closed.
         """
-        if not 0 <= index < self.header.positions:
-            raise IndexError(f"{self.path} has the positions 0 to {self.header.positions - 1}, not {index}")
+        if not 0 <= index < self._positions:
+            raise IndexError(f"{self.path} has the positions 0 to {self._positions - 1}, not {index}")
         if not self.header.frames:
             return self._alphabet[0] if self._alphabet else 0
         frame, inside = divmod(index, self._frame_values)
