@@ -1,9 +1,10 @@
-"""What a question costs: in Python, by compiled kernels, and beside python-chess's Syzygy probing, in the same run.
+"""What a question costs: in Python, compiled, and beside python-chess's Syzygy probing, in the same run.
 
 python benchmarks/probing.py --data DIR [--positions 2000] [--many 1000000] [--syzygy DIR]
 
-`--syzygy` takes the package `chess` and a directory of Syzygy tables, e.g. `data/syzygy/regular` of its source
-archive (`pip download --no-deps --no-binary chess chess`), which has 3 and 4 pieces.
+All times are of the processor, so that other work on the machine hardly counts; the files are in the system's
+cache. `--syzygy` takes the package `chess` and a directory of Syzygy tables, as `data/syzygy/regular` of its
+source archive (`pip download --no-deps --no-binary chess chess`), which has 3 and 4 pieces.
 """
 
 import argparse
@@ -39,12 +40,12 @@ def random_positions(count: int, pieces: int, seed: int) -> list[Position]:
 
 
 def microseconds(ask: Callable[[T], object], positions: list[T]) -> tuple[float, float, float]:
-    """Median, mean and 99th percentile of one call."""
+    """Median, mean and 99th percentile of one call, of processor time."""
     spent = []
     for position in positions:
-        began = time.perf_counter()
+        began = time.thread_time()
         ask(position)
-        spent.append(1e6 * (time.perf_counter() - began))
+        spent.append(1e6 * (time.thread_time() - began))
     return statistics.median(spent), statistics.fmean(spent), statistics.quantiles(spent, n=100)[98]
 
 
@@ -120,18 +121,17 @@ def print_costs(title: str, costs: Costs, others: Costs) -> None:
 
 def print_many(folder: Path, pieces: int, count: int) -> None:
     """Positions a second, of arrays: twice, for the tables to be decoded and then to be there."""
-    print(
-        "\n`probe_many`, positions a second:\n\n| | outcomes | outcomes, DTC, DTW and DTB |\n| --- | --- | --- |"
-    )
+    print("\n`probe_many`, positions a second:\n")
+    print("| | outcomes | outcomes, DTC, DTW and DTB |\n| --- | --- | --- |")
     for name, compiled, number in (("Python", False, min(count, 10_000)), ("compiled", True, count)):
         boards = Boards.of(random_positions(number, pieces, 2))
         speeds = []
         for distances in ((), (Metric.DTC, Metric.DTW, Metric.DTB)):
             with open_tablebase(folder, compiled=compiled) as tablebase:
                 for _ in range(2):
-                    began = time.perf_counter()
+                    began = time.process_time()
                     tablebase.probe_many(boards.sets, boards.black, distances)
-                    speeds.append(number / (time.perf_counter() - began))
+                    speeds.append(number / (time.process_time() - began))
         print(f"| {name}, cold | {speeds[0]:,.0f} | {speeds[2]:,.0f} |")
         print(f"| {name}, warm | {speeds[1]:,.0f} | {speeds[3]:,.0f} |")
 
@@ -165,10 +165,8 @@ def main() -> None:
         tablebase.probe_many(boards.sets, boards.black, list(Metric))
         tablebase.probe(positions[0])
         print(f"kernels ready after {time.perf_counter() - began:.1f} s")
-    print(f"{pieces} pieces, microseconds: legal_moves()", end=" ")
-    print(
-        "{:.1f} (median), {:.1f} (mean), {:.1f} (99 %)".format(*microseconds(Position.legal_moves, positions))
-    )
+    median, mean, late = microseconds(Position.legal_moves, positions)
+    print(f"{pieces} pieces, microseconds; legal_moves(): {median:.1f}, mean {mean:.1f}, 99 % {late:.0f}")
     others = chess_costs(args.syzygy, args.positions, 1) if args.syzygy else {}
     print_costs("Python", costs_of(folder, False, positions), others)
     print_costs("Compiled", costs_of(folder, True, positions), others)
