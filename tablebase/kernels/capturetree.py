@@ -19,7 +19,7 @@ from tablebase.kernels.movegen import (
     has_capture,
     step,
 )
-from tablebase.kernels.scalarindex import Layout, index_in
+from tablebase.kernels.scalarindex import Layout, slot_of
 
 # Columns 0-3: own men, own kings, other men, other kings, as the side to move sees them
 PARENT = 4  # the row that a capture comes from; -1 for a position asked about
@@ -116,7 +116,7 @@ def grow(layout: Layout, tree: NDArray[np.int64], done: int, count: int) -> tupl
             which = NO_SLICE
             if a < most and b < most and c < most and d < most and layout.number[a, b, c, d] >= 0:
                 which = layout.number[a, b, c, d]
-                row[INDEX] = index_in(layout, which, own_men, own_kings, other_men, other_kings)
+                row[INDEX] = slot_of(layout, own_men, own_kings, other_men, other_kings) - layout.start[which]
             row[PLACE] = which
         done += 1
     return done, count

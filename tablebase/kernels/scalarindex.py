@@ -125,24 +125,16 @@ def block_of(layout: Layout, which: int, own_men: int, other_men: int) -> int:
     return int(block + rank(other_men, OTHER_MEN_SQUARES & ~own_men))
 
 
-@inlined
-def index_in(
-    layout: Layout, which: int, own_men: int, own_kings: int, other_men: int, other_kings: int
-) -> int:
-    """The index of a position in its slice, number `which`."""
-    block = block_of(layout, which, own_men, other_men)
-    free = ALL_SQUARES & ~(own_men | other_men)
-    inside = rank(own_kings, free) * layout.others[which] + rank(other_kings, free & ~own_kings)
-    return int(block * layout.block_size[which] + inside)
-
-
 @kernel
 def slot_of(layout: Layout, own_men: int, own_kings: int, other_men: int, other_kings: int) -> int:
     """The slot of a position; -1 if the layout has no such slice. Both sides have a piece."""
     which = layout.number[popcount(own_kings), popcount(own_men), popcount(other_kings), popcount(other_men)]
     if which < 0:
         return -1
-    return int(layout.start[which] + index_in(layout, which, own_men, own_kings, other_men, other_kings))
+    block = block_of(layout, which, own_men, other_men)
+    free = ALL_SQUARES & ~(own_men | other_men)
+    inside = rank(own_kings, free) * layout.others[which] + rank(other_kings, free & ~own_kings)
+    return int(layout.start[which] + block * layout.block_size[which] + inside)
 
 
 @inlined
