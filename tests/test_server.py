@@ -387,7 +387,7 @@ def test_settings(tables4: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert tablebase.pieces == 4
     with tablebase_of(create_app({DATA_DIRECTORY: str(tmp_path), CACHE_BYTES: 1000})) as tablebase:
         assert tablebase.pieces == 0
-        assert tablebase._cache.max_bytes == 1000
+        assert tablebase._tables._cache.max_bytes == 1000
     with pytest.raises(DataDirectoryError, match="nowhere"):
         create_app({DATA_DIRECTORY: tmp_path / "nowhere"})
 

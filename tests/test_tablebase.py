@@ -169,7 +169,7 @@ def test_the_shortest_win_on_the_board_may_be_a_cursed_one() -> None:
     with Tablebase() as opened:
 
         def best(after: list[Probe]) -> Probe:
-            return opened._best_capture(after, False)
+            return opened._values._best_capture(after, False)
 
         assert best([lost, blessed, Probe(Outcome.DRAW), won]) == Probe(Outcome.WIN, 1, 7)
         assert best([blessed, cursed]) == Probe(Outcome.CURSED_WIN, None, 7)
@@ -178,9 +178,9 @@ def test_the_shortest_win_on_the_board_may_be_a_cursed_one() -> None:
         assert best([won, Probe(Outcome.WIN, 1, 51)]) == Probe(Outcome.LOSS, 1, 52)
         assert best([lost, Probe(Outcome.LOSS, 1, None)]) == Probe(Outcome.WIN, 1, None)
         # A capture changes the balance, where that is counted and the outcome is no draw.
-        assert opened._best_capture([lost], True) == Probe(Outcome.WIN, 1, 21, 1)
-        assert opened._best_capture([won], True) == Probe(Outcome.LOSS, 1, 32, 1)
-        assert opened._best_capture([cursed], True) == Probe(Outcome.BLESSED_LOSS, None, 42)
+        assert opened._values._best_capture([lost], True) == Probe(Outcome.WIN, 1, 21, 1)
+        assert opened._values._best_capture([won], True) == Probe(Outcome.LOSS, 1, 32, 1)
+        assert opened._values._best_capture([cursed], True) == Probe(Outcome.BLESSED_LOSS, None, 42)
 
 
 def test_no_tables_needed_where_the_game_is_over(tmp_path: Path) -> None:

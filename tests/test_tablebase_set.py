@@ -8,11 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from naive import Solved
 from tablefiles import as_probe, reseal
 
 from tablebase import (
+    Boards,
     ClosedError,
     DamagedFrameError,
     DamagedHeaderError,
@@ -29,6 +31,8 @@ from tablebase import (
     WrongVersionError,
     open_tablebase,
 )
+from tablebase.drawrules import OFFICIAL
+from tablebase.format import write_table
 from tablebase.outcome import UNKNOWN
 
 THREE_QUIET = "W:WKa1,Ka3:BKh2"
@@ -184,6 +188,20 @@ def test_damaged_tables_are_named_when_they_are_needed(plain2: Path, tmp_path: P
             for ask in (opened.probe_wdl, opened.probe, opened.get_wdl, opened.get_probe):
                 with pytest.raises(error, match=message):
                     ask(Position.from_fen(fen))
+
+
+def test_an_outcome_that_is_none_is_damage(tmp_path: Path) -> None:
+    material = Material.parse("KvK")
+    values = np.zeros(material.positions, np.int8)
+    values[-1] = 3
+    path = tmp_path / "KvK.wdl"
+    write_table(path, material, Metric.WDL, OFFICIAL, values, generator_version="test")
+    position = Position.from_fen("W:WKa1:BKg1")
+    boards = Boards.of([position])
+    with open_tablebase(tmp_path) as opened:
+        for ask in (opened.probe_wdl, opened.probe, lambda _: opened.probe_many(boards.sets, boards.black)):
+            with pytest.raises(DamagedHeaderError, match=r"KvK\.wdl is damaged: its alphabet has 3"):
+                ask(position)
 
 
 def test_a_table_that_goes_away(plain2: Path, tmp_path: Path) -> None:
