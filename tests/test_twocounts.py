@@ -28,6 +28,7 @@ from tablebase.board import Position
 from tablebase.drawrules import CLUB, FMJD64, KING_MOVES_ONLY, OFFICIAL, RULESETS
 from tablebase.format import Metric, table_name
 from tablebase.indexing import index_of
+from tablebase.kernels.scalarindex import sets_at
 from tablebase.manifest import Manifest
 from tablebase.material import Material
 from tablebase.rules import legal_moves, position_after
