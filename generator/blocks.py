@@ -48,7 +48,7 @@ def _fill_balance_draws(side: Side, tables: Subsets, scores: NDArray[np.uint8]) 
 
 @kernel
 def _gather(side: Side, block: int, tables: Subsets, results: Results, index: int) -> None:
-    """The block's results in the order of the index: own kings, then the opponent's, each in order of rank.
+    """The block's results in the order of the index: the opponent's kings, then own, each in order of rank.
     (Ranks among the free squares run in the same order as ranks among all squares.)"""
     men = signed(side.men[block] | side.opponent_men[block])
     kings, columns = side.kings, side.columns
@@ -59,15 +59,16 @@ def _gather(side: Side, block: int, tables: Subsets, results: Results, index: in
         tables.squares[tables.start[kings] :],
         tables.squares[tables.start[side.opponent_kings] :],
     )
-    for own_rank in range(BINOMIAL[32, kings]):
-        own = signed(own_sets[own_rank])
-        if own & men:
+    for column in range(columns):
+        opponents = signed(opponent_sets[column])
+        if opponents & men:
             continue
-        lane = highest(own) if own else 0
-        row = own_rank - BINOMIAL[lane, kings] if own else 0
-        for column in range(columns):
-            if signed(opponent_sets[column]) & (men | own):
+        for own_rank in range(BINOMIAL[32, kings]):
+            own = signed(own_sets[own_rank])
+            if own & (men | opponents):
                 continue
+            lane = highest(own) if own else 0
+            row = own_rank - BINOMIAL[lane, kings] if own else 0
             word = (block * side.rows + row) * columns + column
             out_dtw[index] = dtw[word * 32 + lane]
             out_dtc[index] = dtc[word * 32 + lane]

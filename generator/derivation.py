@@ -262,23 +262,23 @@ def differences(
 def positions_at(layout: Layout, which: int, indices: NDArray[np.int64]) -> NDArray[np.int64]:
     """The sets of the positions at rising indices of a slice, shape (len(indices), 4)."""
     positions = np.empty((len(indices), 4), np.int64)
-    block_size, others = int(layout.block_size[which]), int(layout.others[which])
-    block = own_rank = -1
-    own_men = own_kings = other_men = free = 0
+    block_size, owns = int(layout.block_size[which]), int(layout.owns[which])
+    block = other_rank = -1
+    own_men = other_kings = other_men = free = 0
     for row in range(len(indices)):
         index = int(indices[row])
-        # Neighbours share their men, and mostly their own kings: worked out when they change only.
+        # Neighbours share their men, and mostly the other kings: worked out when they change only.
         if index // block_size != block:
             block = index // block_size
             own_men, other_men = men_at(layout, which, block)
             free = ALL_SQUARES & ~(own_men | other_men)
-            own_rank = -1
+            other_rank = -1
         inside = index - block * block_size
-        if inside // others != own_rank:
-            own_rank = inside // others
-            own_kings = unrank(own_rank, layout.counts[which, 0], free)
+        if inside // owns != other_rank:
+            other_rank = inside // owns
+            other_kings = unrank(other_rank, layout.counts[which, 2], free)
         positions[row, 0] = own_men
-        positions[row, 1] = own_kings
+        positions[row, 1] = unrank(inside - other_rank * owns, layout.counts[which, 0], free & ~other_kings)
         positions[row, 2] = other_men
-        positions[row, 3] = unrank(inside - own_rank * others, layout.counts[which, 2], free & ~own_kings)
+        positions[row, 3] = other_kings
     return positions

@@ -295,15 +295,16 @@ def _take_known(side: Side, block: int, tables: Subsets, results: Results, index
         tables.squares[tables.start[kings] :],
         tables.squares[tables.start[side.opponent_kings] :],
     )
-    for own_rank in range(BINOMIAL[32, kings]):
-        own = signed(own_sets[own_rank])
-        if own & men:
+    for column in range(columns):
+        opponents = signed(opponent_sets[column])
+        if opponents & men:
             continue
-        lane = highest(own) if own else 0
-        row = own_rank - BINOMIAL[lane, kings] if own else 0
-        for column in range(columns):
-            if signed(opponent_sets[column]) & (men | own):
+        for own_rank in range(BINOMIAL[32, kings]):
+            own = signed(own_sets[own_rank])
+            if own & (men | opponents):
                 continue
+            lane = highest(own) if own else 0
+            row = own_rank - BINOMIAL[lane, kings] if own else 0
             word = (block * side.rows + row) * columns + column
             if (signed(quiet[word]) >> lane) & 1:
                 dtw, dtc = signed(known_dtw[index]), known_dtc[index]

@@ -14,6 +14,7 @@ from tablebase.kernels.bits import lowest, popcount, reverse, signed
 from tablebase.kernels.jit import inlined, kernel
 from tablebase.material import Material
 
+_OWN_MEN_SQUARES = 0x0FFFFFFF
 _OTHER_MEN_SQUARES = 0xFFFFFFF0
 
 
@@ -45,23 +46,24 @@ def _rows_to_go(men: int, opponent_men: int) -> int:
 
 
 @inlined
-def _rank_of_other_men(men: int, other_men: int) -> int:
-    """The rank of the other side's men among the squares that are left to them."""
-    among = _OTHER_MEN_SQUARES & ~men
+def _rank_among(men: int, among: int) -> int:
+    """The rank of men among the squares that are left to them."""
     total = 0
     size = 0
-    while other_men:
+    while men:
         size += 1
-        total += BINOMIAL[popcount(among & ((1 << lowest(other_men)) - 1)), size]
-        other_men &= other_men - 1
+        total += BINOMIAL[popcount(among & ((1 << lowest(men)) - 1)), size]
+        men &= men - 1
     return total
 
 
 @kernel
 def _fill(
-    own_sets: NDArray[np.uint32],
-    other_sets: NDArray[np.uint32],
+    outer_sets: NDArray[np.uint32],
+    inner_sets: NDArray[np.uint32],
+    own_outer: bool,
     mirror_first: NDArray[np.int64],
+    mirror_own_outer: bool,
     men: NDArray[np.int64],
     turned: NDArray[np.int64],
     turned_number: NDArray[np.int64],
@@ -69,18 +71,24 @@ def _fill(
 ) -> None:
     """Every placement in order of block number, with the number of the turned one in the mirror."""
     block = 0
-    for i in range(len(own_sets)):
-        own = signed(own_sets[i])
-        for j in range(len(other_sets)):
-            other = signed(other_sets[j]) << 4
+    for i in range(len(outer_sets)):
+        for j in range(len(inner_sets)):
+            if own_outer:
+                own, other = signed(outer_sets[i]), signed(inner_sets[j]) << 4
+            else:
+                own, other = signed(inner_sets[j]), signed(outer_sets[i]) << 4
             if own & other:
                 continue
             turned_own, turned_other = reverse(other), reverse(own)
             men[block, 0], men[block, 1] = own, other
             turned[block, 0], turned[block, 1] = turned_own, turned_other
-            turned_number[block] = mirror_first[rank(turned_own)] + _rank_of_other_men(
-                turned_own, turned_other
-            )
+            if mirror_own_outer:
+                first = mirror_first[rank(turned_own)]
+                number = first + _rank_among(turned_other, _OTHER_MEN_SQUARES & ~turned_own)
+            else:
+                first = mirror_first[rank(turned_other >> 4)]
+                number = first + _rank_among(turned_own, _OWN_MEN_SQUARES & ~turned_other)
+            turned_number[block] = number
             to_go[block] = _rows_to_go(own, other)
             block += 1
 
@@ -97,12 +105,18 @@ def blocks_of(material: Material) -> Blocks:
     turned = np.empty_like(men)
     turned_numbers = np.empty(len(men), dtype=np.int64)
     to_go = np.empty(len(men), dtype=np.int64)
-    mirror_first = np.array(first_blocks(material.other_men, material.own_men), dtype=np.int64)
-    own_sets, other_sets = _sets(material.own_men), _sets(material.other_men)
-    _fill(own_sets, other_sets, mirror_first, men, turned, turned_numbers, to_go)
+    mirror = material.mirror
+    own_outer, mirror_own_outer = material.own_men_outer, mirror.own_men_outer
+    mirror_first = np.array(first_blocks(mirror.own_men, mirror.other_men, mirror_own_outer), dtype=np.int64)
+    outer_sets, inner_sets = _sets(material.own_men), _sets(material.other_men)
+    if not own_outer:
+        outer_sets, inner_sets = inner_sets, outer_sets
+    _fill(
+        outer_sets, inner_sets, own_outer, mirror_first, mirror_own_outer, men, turned, turned_numbers, to_go
+    )
     numbers = np.arange(len(men))
     bases = np.column_stack((numbers, turned_numbers)) * material.block_size
-    if material == material.mirror:
+    if material == mirror:
         # The other side to move is in the same slice: keep one block of each pair of twins.
         bases[numbers == turned_numbers, 1] = -1
         keep = numbers <= turned_numbers

@@ -31,7 +31,7 @@ from tablebase.drawrules import Ruleset
 from tablebase.kernels.bits import popcount, reverse, signed
 from tablebase.kernels.jit import inlined, kernel
 from tablebase.kernels.movegen import ALL_SQUARES, BUFFER_ROWS, count_quiet_moves, has_capture, quiet_moves
-from tablebase.kernels.scalarindex import Layout, block_of, men_at, rank, slot_of
+from tablebase.kernels.scalarindex import Layout, block_of, inside_block, men_at, slot_of
 from tablebase.material import Material
 
 NEVER = np.iinfo(np.uint16).max
@@ -262,7 +262,7 @@ def _link(
 ) -> None:
     """Find the moves of the positions of one side of a block, and what those that are no king's are worth."""
     layout = arena.layout
-    others = layout.others[pair[1 - side]]
+    owns = layout.owns[pair[1 - side]]
     free = ALL_SQUARES & ~reverse(positions[0, 0] | positions[0, 2])
     filled = block.links[block.begin[side]]
     for number in range(len(positions)):
@@ -283,7 +283,7 @@ def _link(
                     plies = _ready(arena, pair[1 - side], child, wins, needed, arena.layout.start[pair[0]])
                     ready = min(ready, plies) if wins else max(ready, plies)
                     continue
-                inside = rank(child[1], free) * others + rank(child[3], free & ~child[1])
+                inside = inside_block(owns, child[1], child[3], free)
                 if _decided(arena.wdl[block.slots[1 - side] + inside], wins):
                     block.after[filled] = block.begin[1 - side] + inside
                     filled += 1

@@ -34,7 +34,7 @@ from tablebase.material import Material
 from tablebase.packing import Packing, Symbols, Values, distinct
 
 MAGIC = b"\x93SHASHKI"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 FRAME_SIZE = 16384
 """How many bytes a frame decodes to, at most, in the files written here."""
 MAX_FRAME_SIZE = 65536

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from functools import cache
 from itertools import combinations
 from math import comb
+from typing import NamedTuple
 
 from tablebase.board import ALL_SQUARES, FIRST_ROW, LAST_ROW, SQUARES
 from tablebase.errors import IllegalPositionError
@@ -57,21 +58,43 @@ def _squares(among: int) -> list[int]:
 
 
 @cache
-def first_blocks(own_men: int, other_men: int) -> tuple[int, ...]:
-    """For each placement of own men, by rank, the number of its first block; last, the number of blocks."""
+def first_blocks(own_men: int, other_men: int, own_outer: bool) -> tuple[int, ...]:
+    """For each placement of the men that are numbered first, by rank, the number of its first block; last, the
+    number of blocks. These are own men where `own_outer`, else the other side's."""
+    outer, inner = (own_men, other_men) if own_outer else (other_men, own_men)
+    squares, inner_squares = (
+        (_MEN_SQUARES, _OTHER_MEN_SQUARES) if own_outer else (_OTHER_MEN_SQUARES, _MEN_SQUARES)
+    )
     firsts = [0]
     # Combinations of falling squares, reversed, come in colexicographic order.
-    for men in reversed(list(combinations(range(27, -1, -1), own_men))):
-        in_the_way = sum(square >= 4 for square in men)
-        firsts.append(firsts[-1] + _COMB[28 - in_the_way][other_men])
+    for men in reversed(list(combinations(reversed(_squares(squares)), outer))):
+        left = (inner_squares & ~sum(men)).bit_count()
+        firsts.append(firsts[-1] + _COMB[left][inner])
     return tuple(firsts)
 
 
+class _Shape(NamedTuple):
+    """What the index of a slice is made of.
+
+    Attributes:
+        own_outer: `Material.own_men_outer`.
+        firsts: `first_blocks`.
+        block_size: positions of a block.
+        owns: placements of own kings for each one of the other side's.
+    """
+
+    own_outer: bool
+    firsts: tuple[int, ...]
+    block_size: int
+    owns: int
+
+
 @cache
-def _king_factors(men: int, own_kings: int, other_kings: int) -> tuple[int, int]:
-    """The block size, and the number of placements of the other kings for each one of the own."""
-    others = _COMB[SQUARES - men - own_kings][other_kings]
-    return _COMB[SQUARES - men][own_kings] * others, others
+def _shape(own_kings: int, own_men: int, other_kings: int, other_men: int) -> _Shape:
+    material = Material(own_kings, own_men, other_kings, other_men)
+    own_outer = material.own_men_outer
+    owns = _COMB[material.free - other_kings][own_kings]
+    return _Shape(own_outer, first_blocks(own_men, other_men, own_outer), material.block_size, owns)
 
 
 def index_of(own_men: int, own_kings: int, other_men: int, other_kings: int) -> int:
@@ -82,17 +105,15 @@ def index_of(own_men: int, own_kings: int, other_men: int, other_kings: int) -> 
     """
     if own_men & ~_MEN_SQUARES or other_men & ~_OTHER_MEN_SQUARES:
         raise IllegalPositionError("a man stands on its own last row; no index has such a position")
-    own = own_men.bit_count()
-    other = other_men.bit_count()
-    if own:
-        block = first_blocks(own, other)[rank(own_men, _MEN_SQUARES)]
-        if other:
-            block += rank(other_men, _OTHER_MEN_SQUARES & ~own_men)
+    own_outer, firsts, size, owns = _shape(
+        own_kings.bit_count(), own_men.bit_count(), other_kings.bit_count(), other_men.bit_count()
+    )
+    if own_outer:
+        block = firsts[rank(own_men, _MEN_SQUARES)] + rank(other_men, _OTHER_MEN_SQUARES & ~own_men)
     else:
-        block = rank(other_men, _OTHER_MEN_SQUARES)
+        block = firsts[rank(other_men, _OTHER_MEN_SQUARES)] + rank(own_men, _MEN_SQUARES & ~other_men)
     free = ALL_SQUARES & ~(own_men | other_men)
-    size, others = _king_factors(own + other, own_kings.bit_count(), other_kings.bit_count())
-    return block * size + rank(own_kings, free) * others + rank(other_kings, free & ~own_kings)
+    return block * size + rank(other_kings, free) * owns + rank(own_kings, free & ~other_kings)
 
 
 def sets_at(material: Material, index: int) -> Sets:
@@ -103,14 +124,20 @@ def sets_at(material: Material, index: int) -> Sets:
     """
     if not 0 <= index < material.positions:
         raise IndexError(f"{material} has the positions 0 to {material.positions - 1}, not {index}")
-    firsts = first_blocks(material.own_men, material.other_men)
-    size, others = _king_factors(material.men, material.own_kings, material.other_kings)
+    own_outer, firsts, size, owns = _shape(
+        material.own_kings, material.own_men, material.other_kings, material.other_men
+    )
     block, inside = divmod(index, size)
-    own_rank = bisect_right(firsts, block) - 1
-    own_men = unrank(own_rank, material.own_men, _MEN_SQUARES)
-    other_men = unrank(block - firsts[own_rank], material.other_men, _OTHER_MEN_SQUARES & ~own_men)
+    outer = bisect_right(firsts, block) - 1
+    inner = block - firsts[outer]
+    if own_outer:
+        own_men = unrank(outer, material.own_men, _MEN_SQUARES)
+        other_men = unrank(inner, material.other_men, _OTHER_MEN_SQUARES & ~own_men)
+    else:
+        other_men = unrank(outer, material.other_men, _OTHER_MEN_SQUARES)
+        own_men = unrank(inner, material.own_men, _MEN_SQUARES & ~other_men)
     free = ALL_SQUARES & ~(own_men | other_men)
-    own_king_rank, other_king_rank = divmod(inside, others)
-    own_kings = unrank(own_king_rank, material.own_kings, free)
-    other_kings = unrank(other_king_rank, material.other_kings, free & ~own_kings)
+    other_king_rank, own_king_rank = divmod(inside, owns)
+    other_kings = unrank(other_king_rank, material.other_kings, free)
+    own_kings = unrank(own_king_rank, material.own_kings, free & ~other_kings)
     return own_men, own_kings, other_men, other_kings

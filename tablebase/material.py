@@ -88,6 +88,16 @@ class Material:
         return SQUARES - self.men
 
     @property
+    def own_men_outer(self) -> bool:
+        """Whether blocks are numbered by own men first, and for each placement of them by the other side's.
+
+        The men that come first are those of the weaker side: of fewer pieces, or as many and fewer kings; the
+        other side's where both are equal. Neighbouring positions agree most when the stronger side moves.
+        """
+        own = self.own_kings + self.own_men, self.own_kings
+        return own < (self.other_kings + self.other_men, self.other_kings)
+
+    @property
     def blocks(self) -> int:
         """How many placements of all men there are."""
         return men_placements(self.own_men, self.other_men)

@@ -33,7 +33,7 @@ def reseal(data: bytes) -> bytes:
 def read_by_the_book(data: bytes) -> list[int]:
     """All values of a file, read as docs/format.md says and with none of the library's code."""
     assert data[:8] == bytes.fromhex("93 53 48 41 53 48 4B 49")
-    assert struct.unpack_from("<HH", data, 8) == (1, 128)
+    assert struct.unpack_from("<HH", data, 8) == (2, 128)
     assert struct.unpack_from("<I", data, 124)[0] == crc32(data[:124])
     (frame_size,) = struct.unpack_from("<I", data, 60)
     (positions,) = struct.unpack_from("<Q", data, 64)

@@ -24,12 +24,25 @@ def without(squares: list[int], taken: int) -> list[int]:
 
 def in_order(material: Material) -> Iterator[tuple[int, int, int, int]]:
     """All positions of a slice in the order that docs/architecture.md gives, written as plain loops."""
-    for own_men in subsets(list(range(28)), material.own_men):
-        for other_men in subsets(without(list(range(4, 32)), own_men), material.other_men):
-            free = without(list(range(32)), own_men | other_men)
-            for own_kings in subsets(free, material.own_kings):
-                for other_kings in subsets(without(free, own_kings), material.other_kings):
-                    yield own_men, own_kings, other_men, other_kings
+    for own_men, other_men in blocks_in_order(material):
+        free = without(list(range(32)), own_men | other_men)
+        for other_kings in subsets(free, material.other_kings):
+            for own_kings in subsets(without(free, other_kings), material.own_kings):
+                yield own_men, own_kings, other_men, other_kings
+
+
+def blocks_in_order(material: Material) -> Iterator[tuple[int, int]]:
+    own_squares, other_squares = list(range(28)), list(range(4, 32))
+    own = material.own_kings + material.own_men
+    other = material.other_kings + material.other_men
+    if own < other or (own == other and material.own_kings < material.other_kings):
+        for own_men in subsets(own_squares, material.own_men):
+            for other_men in subsets(without(other_squares, own_men), material.other_men):
+                yield own_men, other_men
+    else:
+        for other_men in subsets(other_squares, material.other_men):
+            for own_men in subsets(without(own_squares, other_men), material.own_men):
+                yield own_men, other_men
 
 
 @pytest.mark.parametrize("material", SMALL, ids=str)

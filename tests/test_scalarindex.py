@@ -47,6 +47,6 @@ def test_a_slice_of_seven_pieces() -> None:
 
 def test_a_slice_that_is_not_there_has_no_slot() -> None:
     layout = layout_of([Material(1, 0, 1, 0)])
-    assert slot_of(layout, 0, 1, 0, 2) == 0
+    assert slot_of(layout, 0, 2, 0, 1) == 0
     assert slot_of(layout, 0, 3, 0, 4) == -1
     assert slot_of(layout, 1, 0, 0, 4) == -1

@@ -31,9 +31,10 @@ class Layout(NamedTuple):
         counts: int64 (slices, 4): own kings, own men, other kings, other men.
         start: int64 (slices + 1): each slice's first slot, and at the end the number of slots.
         block_size: int64 (slices): positions of a block.
-        others: int64 (slices): placements of the other kings for each one of the own.
-        first_block: int64: for each slice the first block of each placement of its own men, then the number
-            of blocks.
+        owns: int64 (slices): placements of the own kings for each one of the other side's.
+        own_outer: int64 (slices): 1 where blocks are numbered by own men first, 0 where by the other side's.
+        first_block: int64: for each slice the first block of each placement of the men that are numbered
+            first, then the number of blocks.
         first_block_start: int64 (slices): where each slice's begin in `first_block`.
     """
 
@@ -41,7 +42,8 @@ class Layout(NamedTuple):
     counts: NDArray[np.int64]
     start: NDArray[np.int64]
     block_size: NDArray[np.int64]
-    others: NDArray[np.int64]
+    owns: NDArray[np.int64]
+    own_outer: NDArray[np.int64]
     first_block: NDArray[np.int64]
     first_block_start: NDArray[np.int64]
 
@@ -52,18 +54,21 @@ def layout_of(materials: Sequence[Material]) -> Layout:
     counts = counts.reshape(len(materials), 4)
     side = int(counts.max(initial=0)) + 2  # one promotion more than any slice has kings finds -1, not an edge
     number = np.full((side,) * 4, -1, np.int64)
-    start, block_size, others, first_block_start = [0], [], [], []
-    firsts: dict[tuple[int, int], tuple[int, NDArray[np.int64]]] = {}
+    start, block_size, owns, own_outer, first_block_start = [0], [], [], [], []
+    firsts: dict[tuple[int, int, bool], tuple[int, NDArray[np.int64]]] = {}
     filled = 0
     for which, (own_kings, own_men, other_kings, other_men) in enumerate(counts.tolist()):
         number[own_kings, own_men, other_kings, other_men] = which
-        if (own_men, other_men) not in firsts:
-            firsts[own_men, other_men] = filled, _first_blocks(own_men, other_men)
-            filled += len(firsts[own_men, other_men][1])
-        begins, table = firsts[own_men, other_men]
+        # The weaker side's men come first: of fewer pieces, or as many and fewer kings.
+        outer = (own_kings + own_men, own_kings) < (other_kings + other_men, other_kings)
+        if (own_men, other_men, outer) not in firsts:
+            firsts[own_men, other_men, outer] = filled, _first_blocks(own_men, other_men, outer)
+            filled += len(firsts[own_men, other_men, outer][1])
+        begins, table = firsts[own_men, other_men, outer]
         free = 32 - own_men - other_men
-        others.append(comb(free - own_kings, other_kings))
-        block_size.append(comb(free, own_kings) * others[-1])
+        owns.append(comb(free - other_kings, own_kings))
+        own_outer.append(int(outer))
+        block_size.append(comb(free, other_kings) * owns[-1])
         first_block_start.append(begins)
         start.append(start[-1] + int(table[-1]) * block_size[-1])
     tables = [table for _, table in firsts.values()]
@@ -72,7 +77,8 @@ def layout_of(materials: Sequence[Material]) -> Layout:
         counts,
         np.array(start, np.int64),
         np.array(block_size, np.int64),
-        np.array(others, np.int64),
+        np.array(owns, np.int64),
+        np.array(own_outer, np.int64),
         np.concatenate(tables) if tables else np.empty(0, np.int64),
         np.array(first_block_start, np.int64),
     )
@@ -109,20 +115,34 @@ def unrank(number: int, size: int, among: int) -> int:
 
 
 @kernel
-def _first_blocks(own_men: int, other_men: int) -> NDArray[np.int64]:
-    placements = BINOMIAL[28, own_men]
+def _first_blocks(own_men: int, other_men: int, own_outer: bool) -> NDArray[np.int64]:
+    outer, inner = (own_men, other_men) if own_outer else (other_men, own_men)
+    outer_squares, inner_squares = OTHER_MEN_SQUARES, OWN_MEN_SQUARES
+    if own_outer:
+        outer_squares, inner_squares = OWN_MEN_SQUARES, OTHER_MEN_SQUARES
+    placements = BINOMIAL[28, outer]
     firsts = np.zeros(placements + 1, np.int64)
     for number in range(placements):
-        men = unrank(number, own_men, OWN_MEN_SQUARES)
-        firsts[number + 1] = firsts[number] + BINOMIAL[popcount(OTHER_MEN_SQUARES & ~men), other_men]
+        men = unrank(number, outer, outer_squares)
+        firsts[number + 1] = firsts[number] + BINOMIAL[popcount(inner_squares & ~men), inner]
     return firsts
 
 
 @inlined
 def block_of(layout: Layout, which: int, own_men: int, other_men: int) -> int:
     """The number of the block of these men in slice `which`."""
-    block = layout.first_block[layout.first_block_start[which] + rank(own_men, OWN_MEN_SQUARES)]
-    return int(block + rank(other_men, OTHER_MEN_SQUARES & ~own_men))
+    begin = layout.first_block_start[which]
+    if layout.own_outer[which]:
+        block = layout.first_block[begin + rank(own_men, OWN_MEN_SQUARES)]
+        return int(block + rank(other_men, OTHER_MEN_SQUARES & ~own_men))
+    block = layout.first_block[begin + rank(other_men, OTHER_MEN_SQUARES)]
+    return int(block + rank(own_men, OWN_MEN_SQUARES & ~other_men))
+
+
+@inlined
+def inside_block(owns: int, own_kings: int, other_kings: int, free: int) -> int:
+    """The place of these kings in their block, whose men leave `free`; `owns` as in the layout."""
+    return rank(other_kings, free) * owns + rank(own_kings, free & ~other_kings)
 
 
 @kernel
@@ -133,7 +153,7 @@ def slot_of(layout: Layout, own_men: int, own_kings: int, other_men: int, other_
         return -1
     block = block_of(layout, which, own_men, other_men)
     free = ALL_SQUARES & ~(own_men | other_men)
-    inside = rank(own_kings, free) * layout.others[which] + rank(other_kings, free & ~own_kings)
+    inside = inside_block(layout.owns[which], own_kings, other_kings, free)
     return int(layout.start[which] + block * layout.block_size[which] + inside)
 
 
@@ -141,18 +161,20 @@ def slot_of(layout: Layout, own_men: int, own_kings: int, other_men: int, other_
 def men_at(layout: Layout, which: int, block: int) -> tuple[int, int]:
     """The own men and the other men of a block of slice `which`."""
     begin = layout.first_block_start[which]
-    low, high = 0, BINOMIAL[28, layout.counts[which, 1]]
+    own_outer = layout.own_outer[which] != 0
+    low, high = 0, BINOMIAL[28, layout.counts[which, 1 if own_outer else 3]]
     while high - low > 1:
         middle = (low + high) // 2
         if layout.first_block[begin + middle] <= block:
             low = middle
         else:
             high = middle
-    own_men = unrank(low, layout.counts[which, 1], OWN_MEN_SQUARES)
-    other_men = unrank(
-        block - layout.first_block[begin + low], layout.counts[which, 3], OTHER_MEN_SQUARES & ~own_men
-    )
-    return own_men, other_men
+    inner = block - layout.first_block[begin + low]
+    if own_outer:
+        own_men = unrank(low, layout.counts[which, 1], OWN_MEN_SQUARES)
+        return own_men, unrank(inner, layout.counts[which, 3], OTHER_MEN_SQUARES & ~own_men)
+    other_men = unrank(low, layout.counts[which, 3], OTHER_MEN_SQUARES)
+    return unrank(inner, layout.counts[which, 1], OWN_MEN_SQUARES & ~other_men), other_men
 
 
 @kernel
@@ -161,6 +183,6 @@ def sets_at(layout: Layout, which: int, index: int) -> tuple[int, int, int, int]
     own_men, other_men = men_at(layout, which, index // layout.block_size[which])
     inside = index % layout.block_size[which]
     free = ALL_SQUARES & ~(own_men | other_men)
-    own_kings = unrank(inside // layout.others[which], layout.counts[which, 0], free)
-    other_kings = unrank(inside % layout.others[which], layout.counts[which, 2], free & ~own_kings)
+    other_kings = unrank(inside // layout.owns[which], layout.counts[which, 2], free)
+    own_kings = unrank(inside % layout.owns[which], layout.counts[which, 0], free & ~other_kings)
     return own_men, own_kings, other_men, other_kings
