@@ -1,4 +1,4 @@
-"""Level of zstd and size of frames: bits a position and time, on tables that were generated before.
+"""Levels and parameters of zstd, size of frames: bits a position and time, on tables generated before.
 
 python benchmarks/compression.py --data DIR [KKMvKM ...]
 """
@@ -8,11 +8,22 @@ import tempfile
 import time
 from pathlib import Path
 
+import zstandard
+
 from tablebase import format as table_format
 from tablebase.datadir import data_directory
-from tablebase.format import COMPRESSION_LEVEL, FRAME_SIZE, Metric, table_name, write_table
+from tablebase.format import COMPRESSION, FRAME_SIZE, Metric, table_name, write_table
 from tablebase.material import Material
 from tablebase.table import Table
+
+LEVELS = (1, 6, 9, 10, 12, 15, 19)
+METRICS = (Metric.WDL, Metric.DTC, Metric.DTW)  # every material has tables of these
+
+
+def of_level(level: int, frame_size: int) -> zstandard.ZstdCompressionParameters:
+    return zstandard.ZstdCompressionParameters.from_level(
+        level, source_size=frame_size, write_content_size=True, write_checksum=True
+    )
 
 
 def main() -> None:
@@ -25,31 +36,37 @@ def main() -> None:
     folder = data_directory(args.data)
     values = {}
     for material in map(Material.parse, args.materials):
-        for metric in Metric:
+        for metric in METRICS:
             with Table(folder / table_name(material, metric)) as table:
                 stored = table.read_all().astype("int8" if metric is Metric.WDL else "uint8")
                 values[material, metric] = stored, table.header.ruleset
     positions = sum(Material.parse(text).positions for text in args.materials)
-    print("| level | frame | " + " | ".join(f"{metric} bits | ns a value" for metric in Metric) + " |")
-    print("| --- " * (2 + 2 * len(Metric)) + "|")
-    choices = [(level, FRAME_SIZE) for level in (1, 3, 6, 9, 10, 12, 15, 19)]
-    choices += [(COMPRESSION_LEVEL, size) for size in (4096, 8192, 32768)]
+    print("| zstd | frame | " + " | ".join(f"{metric} bits | ns a value" for metric in METRICS) + " |")
+    print("| --- " * (2 + 2 * len(METRICS)) + "|")
+    choices = [("as written", COMPRESSION, FRAME_SIZE)]
+    choices += [(f"level {level}", of_level(level, FRAME_SIZE), FRAME_SIZE) for level in LEVELS]
+    choices += [("level 12", of_level(12, size), size) for size in (4096, 8192, 32768)]
     with tempfile.TemporaryDirectory() as out:
-        for level, frame in choices:
+        for name, compression, frame in choices:
             table_format.FRAME_SIZE = frame
             cells = []
-            for metric in Metric:
+            for metric in METRICS:
                 began = time.perf_counter()
                 size = 0
                 for (material, of), (stored, ruleset) in values.items():
                     if of is metric:
-                        path = Path(out) / "table"
                         size += write_table(
-                            path, material, metric, ruleset, stored, generator_version="-", level=level
+                            Path(out) / "table",
+                            material,
+                            metric,
+                            ruleset,
+                            stored,
+                            generator_version="-",
+                            compression=compression,
                         ).size
                 spent = time.perf_counter() - began
                 cells.append(f"{8 * size / positions:.4f} | {spent / positions * 1e9:.0f}")
-            print(f"| {level} | {frame} | " + " | ".join(cells) + " |", flush=True)
+            print(f"| {name} | {frame} | " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,19 @@ FRAME_SIZE = 16384
 """How many bytes a frame decodes to, at most, in the files written here."""
 MAX_FRAME_SIZE = 65536
 """The most that a reader accepts, so that a forged header cannot ask it for all its memory."""
-COMPRESSION_LEVEL = 10
+COMPRESSION = zstandard.ZstdCompressionParameters(
+    strategy=zstandard.STRATEGY_BTOPT,
+    window_log=14,  # a frame
+    chain_log=15,
+    hash_log=14,
+    search_log=2,
+    min_match=3,
+    target_length=256,
+    write_content_size=True,
+    write_checksum=True,
+)
+"""How zstd compresses frames. No level has these parameters: each of those that are as fast comes out larger
+(docs/performance.md)."""
 
 _HEADER = struct.Struct("<8s2H4B8s32sIIQQIIBBH28sI")
 _CRC = struct.Struct("<I")
@@ -346,7 +358,7 @@ def write_table(
     values: Values,
     *,
     generator_version: str,
-    level: int = COMPRESSION_LEVEL,
+    compression: zstandard.ZstdCompressionParameters = COMPRESSION,
     run: Mapping = map,
 ) -> FileRecord:
     """Write one table, whole or not at all; returns the size and SHA-256 of its file.
@@ -360,7 +372,7 @@ def write_table(
             stored (WDL -2..2; DTC and DTB plies; DTW plies halved). Slots that nobody reads may hold whatever
             compresses best, but no value that is stored nowhere else: it would make the alphabet longer.
         generator_version: ASCII, 28 characters at most.
-        level: of zstd.
+        compression: of zstd; with the content's size and checksum.
         run: does the work, e.g. the `map` of a ThreadPoolExecutor; the heavy parts let other threads run.
 
     Raises:
@@ -379,7 +391,7 @@ def write_table(
     header = TableHeader(material, metric, ruleset, generator_version, FRAME_SIZE, alphabet, empty)
     frames: Sequence[bytes] = ()
     if header.frames:
-        encoder = _Encoder(header, values.dtype, level)
+        encoder = _Encoder(header, values.dtype, compression)
         step = header.frame_values * _FRAMES_A_TASK
         tasks = [values[start : start + step] for start in range(0, len(values), step)]
         frames = [frame for encoded in run(encoder.encode, tasks) for frame in encoded]
@@ -391,9 +403,11 @@ def write_table(
 class _Encoder:
     """Turns runs of values into frames, in any number of threads."""
 
-    def __init__(self, header: TableHeader, dtype: np.dtype[Any], level: int) -> None:
+    def __init__(
+        self, header: TableHeader, dtype: np.dtype[Any], compression: zstandard.ZstdCompressionParameters
+    ) -> None:
         self._header = header
-        self._level = level
+        self._compression = compression
         self._threads = local()  # a compressor may be used by one thread at a time
         symbol_type = np.uint8 if header.packing.value_bytes == 1 else np.uint16
         places = np.array(header.alphabet, dtype).view(f"u{dtype.itemsize}")
@@ -417,6 +431,6 @@ class _Encoder:
     def _compressor(self) -> zstandard.ZstdCompressor:
         found: zstandard.ZstdCompressor | None = getattr(self._threads, "compressor", None)
         if found is None:
-            found = zstandard.ZstdCompressor(self._level, write_checksum=True, write_content_size=True)
+            found = zstandard.ZstdCompressor(compression_params=self._compression)
             self._threads.compressor = found
         return found
