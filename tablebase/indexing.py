@@ -59,8 +59,8 @@ def _squares(among: int) -> list[int]:
 
 @cache
 def first_blocks(own_men: int, other_men: int, own_outer: bool) -> tuple[int, ...]:
-    """For each placement of the men that are numbered first, by rank, the number of its first block; last, the
-    number of blocks. These are own men where `own_outer`, else the other side's."""
+    """For each placement of the men that are numbered first, by rank, the number of its first block; last,
+    the number of blocks. These are own men where `own_outer`, else the other side's."""
     outer, inner = (own_men, other_men) if own_outer else (other_men, own_men)
     squares, inner_squares = (
         (_MEN_SQUARES, _OTHER_MEN_SQUARES) if own_outer else (_OTHER_MEN_SQUARES, _MEN_SQUARES)
