@@ -30,7 +30,8 @@ class Counters:
     are those of the official rules.
 
     Attributes:
-        king_plies: plies in a row, of both sides, by kings only and without a capture.
+        king_plies: plies in a row, of both sides, by kings only and without a capture, while both sides have a
+            king.
         balance_plies: plies since the last capture or promotion, while both sides have a king. In
             `lidraughts` its one shared clock.
         three_kings_moves: the stronger side's own moves since it stood with three or more kings, and nothing

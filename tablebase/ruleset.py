@@ -164,8 +164,9 @@ class Ruleset:
         return material.men > 0 and self.counts_balance(material)
 
 
-KING_PLIES = Count(Counter.KING_PLIES, (Span(Scope(), Event.CAPTURE | Event.MAN_MOVE),))
-"""Plies in a row by kings only and without a capture."""
+KING_PLIES = Count(Counter.KING_PLIES, (Span(Scope(both_kings=True), Event.CAPTURE | Event.MAN_MOVE),))
+"""Plies in a row by kings only and without a capture, while both sides have a king: who has none moves a man,
+or captures, every other ply, so that nothing is counted there."""
 
 
 def king_moves_rule(plies: int, article: str, pieces: tuple[int, int] = (0, MOST)) -> Rule:

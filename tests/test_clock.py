@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import random_positions
 
-from tablebase.board import Color, Position
+from tablebase.board import LAST_ROW, Color, Position
 from tablebase.boardwin import board_won_by
 from tablebase.clock import Clock, RuleState, Ruling, Unit, Verdict
 from tablebase.counters import Counter, Counters
@@ -169,7 +169,7 @@ def test_counters_that_count_nothing_here_begin_at_0() -> None:
     given_all = Counters(5, 5, 5, 5, 0)
     clock = Clock.start(Position.from_fen("W:WKc1,Kg1:BKb8"), OFFICIAL, given_all)
     assert clock.counters == Counters(5, 5, 0, 0, 1)
-    assert Clock.start(Position.start(), OFFICIAL, given_all).counters == Counters(5, 0, 0, 0, 1)
+    assert Clock.start(Position.start(), OFFICIAL, given_all).counters == Counters(0, 0, 0, 0, 1)
     assert Clock.start(Position.start(), LIDRAUGHTS, given_all).counters == Counters(0, 0, 0, 5, 1)
 
 
@@ -384,6 +384,30 @@ def test_no_counter_passes_its_limit_unfired(name: str) -> None:
                 break
             clock = after
     assert fired > 5
+
+
+@given(
+    beginnings(),
+    st.sampled_from(sorted(set(RULESETS) - {"lidraughts"})),  # whose one clock stands still for some rules
+    st.builds(Counters, *[st.integers(0, 200)] * 5),
+)
+def test_no_counter_that_is_given_stands_at_its_limit_unfired(
+    beginning: tuple[Position, Random], name: str, given_all: Counters
+) -> None:
+    position, random = beginning
+    if random.random() < 0.5:
+        position = without_white_kings(position)
+    clock = Clock.start(position, RULESETS[name], given_all)
+    for said in clock.states(lambda *_: False):
+        no_limit = said.rule is RuleName.BALANCE and position.pieces > 7
+        assert said.remaining or said.fired or clock.winner or waits(clock, said) or no_limit, clock.to_fen()
+
+
+def without_white_kings(position: Position) -> Position:
+    """The position with White's kings, but for those on its last row, turned to men."""
+    return Position(
+        position.wm | position.wk & ~LAST_ROW, position.wk & LAST_ROW, position.bm, position.bk, position.turn
+    )
 
 
 def waits(clock: Clock, said: RuleState) -> bool:
