@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from itertools import islice
@@ -38,8 +38,10 @@ MAX_BODY_BYTES = 64 * 1024
 
 MAX_EFFORT = 1000
 """How many positions may be looked at for one request to judge games, shared out among them, where the tables
-alone do not tell what a position with its counters is worth: about two seconds."""
+alone do not tell what a position with its counters is worth: some seconds, where they are all needed."""
 
+_GAME_PARAMETERS = ("ruleset", "numbering")
+_POSITION_PARAMETERS = ("fen", *_GAME_PARAMETERS, *(str(counter) for counter in Counter))
 _COUNT = re.compile(r"[0-9]{1,6}")
 _EXTENSION = "shashki-tablebase"
 
@@ -104,6 +106,7 @@ def position_draw_cases() -> Response:
 
 def games() -> Response:
     """`POST /v1/game`, a PDN text as the body: its games judged, under the parameter `ruleset`."""
+    _refuse_others(_GAME_PARAMETERS)
     ruleset, numbering = _ruleset_asked(), _numbering_asked()
     read = list(islice(read_games(decode_pdn(request.get_data())), MAX_GAMES + 1))
     if not read:
@@ -120,10 +123,21 @@ def _clock_asked() -> Clock:
     `numbering` says what numeric squares mean in it; a counter is a parameter of its name, unless the FEN has
     it; `ruleset` names the rules.
     """
+    _refuse_others(_POSITION_PARAMETERS)
     fen = _parameter("fen")
     if fen is None:
         raise BadParameterError(f"the parameter fen is missing; ask like {request.path}?fen=W:WKa1,c3:BKh8")
     return Clock.from_fen(fen, _ruleset_asked(), _numbering_asked(), _counters_asked())
+
+
+def _refuse_others(known: Sequence[str]) -> None:
+    """Refuse parameters that mean nothing here: one that is misspelt must not be taken for one that is not
+    given."""
+    unknown = [name for name in request.args if name not in known]
+    if unknown:
+        names = ", ".join(map(quote, unknown))
+        are = "is no parameter" if len(unknown) == 1 else "are no parameters"
+        raise BadParameterError(f"{names} {are} of {request.path}; there are {', '.join(known)}")
 
 
 def _parameter(name: str) -> str | None:
