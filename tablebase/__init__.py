@@ -10,6 +10,7 @@ from tablebase.datadir import data_directory
 from tablebase.drawcases import DrawCase, DrawRule, draw_cases
 from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset, find_ruleset
 from tablebase.errors import (
+    ArgumentError,
     ClosedError,
     CounterError,
     DamagedFrameError,
@@ -49,6 +50,7 @@ __all__ = [
     "UNKNOWN_VALUE",
     "Adjudication",
     "Adjudicator",
+    "ArgumentError",
     "BoardValues",
     "Boards",
     "Clock",

@@ -29,7 +29,7 @@ from tablebase.tablebase import Tablebase
 EFFORT = 500
 """How many positions are looked at for one game by default, at the most, where the tables alone do not tell
 what a position with its counters is worth. Under the official rules hardly any has to be; under lidraughts,
-where an ending may take all of them, that is about a second."""
+where an ending may take all of them, that has taken up to 4 seconds on a busy machine."""
 
 _EFFORT_A_PLY = 30  # few are settled by more, and none shall use up what the rest of the game could do with
 

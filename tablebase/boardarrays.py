@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tablebase.board import ALL_SQUARES, FIRST_ROW, LAST_ROW, Color, Position
-from tablebase.errors import IllegalPositionError
+from tablebase.errors import ArgumentError, IllegalPositionError
 from tablebase.format import Metric
 
 NONE = -1
@@ -29,7 +29,7 @@ class Boards:
 
     Raises:
         IllegalPositionError: a position that `Position` would refuse; the message has the place of the first.
-        ValueError: arrays of another shape, or not of whole numbers.
+        ArgumentError: arrays of another shape, or not of whole numbers.
     """
 
     sets: NDArray[np.uint32]
@@ -41,12 +41,12 @@ class Boards:
             given = given.reshape(-1, 4).astype(np.uint32)
             turns = turns.astype(np.bool_)
         if given.ndim != 2 or given.shape[1] != 4 or given.dtype.kind not in "iu":
-            raise ValueError(
+            raise ArgumentError(
                 f"positions are an array of whole numbers of shape (n, 4), not {given.dtype} {given.shape}: "
                 "men and kings of White, men and kings of Black, as sets of squares"
             )
         if turns.shape != given.shape[:1] or turns.dtype != np.bool_:
-            raise ValueError(
+            raise ArgumentError(
                 f"turns are an array of bool of shape ({len(given)},), True for Black, "
                 f"not {turns.dtype} {turns.shape}"
             )

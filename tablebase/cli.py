@@ -20,6 +20,7 @@ from tablebase.datadir import ENVIRONMENT_VARIABLE, data_directory
 from tablebase.errors import (
     CounterError,
     DataDirectoryError,
+    GameFileError,
     IllegalMoveError,
     IllegalPositionError,
     MaterialError,
@@ -46,8 +47,8 @@ _GROUP = "shashki.commands"
 _DESCRIPTION = "The endgame tablebase of Russian draughts: what a position is worth, and how to play it."
 _EXIT_STATUS = (
     "exit status: 0 it ran and the answer is good; 1 it ran, and the answer is bad or could not be found (no "
-    "table, a damaged table, a check that failed); 2 bad use (an option, a FEN, a directory that is not "
-    "there); 130 stopped by Ctrl-C"
+    "table, a damaged table, a check that failed); 2 bad use (an option, a FEN, a file or a directory that "
+    "is not there); 130 stopped by Ctrl-C"
 )
 _ASKED_WRONGLY = (
     NotationError,
@@ -57,6 +58,7 @@ _ASKED_WRONGLY = (
     RulesetError,
     MaterialError,
     DataDirectoryError,
+    GameFileError,
 )
 
 

@@ -23,7 +23,7 @@ from tablebase.counters import Counter, Counters
 from tablebase.counting import Ply
 from tablebase.drawrules import OFFICIAL
 from tablebase.errors import CounterError, NotationError, quote
-from tablebase.notation import Numbering, parse_fen
+from tablebase.notation import Numbering, in_latin_letters, parse_fen
 from tablebase.rules import Move, find_legal, legal_moves, position_after
 from tablebase.ruleset import Claim, Limit, Repeats, Rule, RuleName, Ruleset
 
@@ -329,7 +329,7 @@ class Clock:
 
 def _counters_in_fen(fen: str, ruleset: Ruleset) -> tuple[str, dict[Counter, int]]:
     """The counters that a FEN has which `parse_fen` has taken, and the field that they are in."""
-    fields = [text.strip() for text in fen.strip().removesuffix(".").split(":")[3:]]
+    fields = [text.strip() for text in in_latin_letters(fen).strip().removesuffix(".").split(":")[3:]]
     ours = [text for text in fields if text[0] == "C"]
     if len(ours) > 1:
         raise NotationError(f"FEN {quote(fen)} has {len(ours)} fields of counters; leave one of them")

@@ -46,7 +46,7 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
         description="Judge the games of a PDN file under the draw rules: how each of them ended, which rule "
         "fired where, the moves that changed its outcome, and whether its written result agrees.",
         epilog="exit status: 0; 1 where something is wrong with a game, or its result contradicts the rules; "
-        "2 for a file without games or a bad option",
+        "2 for a file that cannot be read or has no games, or a bad option",
         allow_abbrev=False,
     )
     adjudicate.add_argument("file", metavar="FILE", help="the games, in PDN; - for the standard input")
@@ -167,11 +167,11 @@ def run_adjudicate(args: argparse.Namespace) -> int:
     Raises:
         NotationError: the file has no game.
         RulesetError: there is no such ruleset.
-        OSError: the file cannot be read.
+        GameFileError: the file cannot be read.
     """
     from tablebase.adjudication import Adjudicator
     from tablebase.drawrules import find_ruleset
-    from tablebase.errors import NotationError
+    from tablebase.errors import GameFileError, NotationError
     from tablebase.gamereport import game_report
     from tablebase.gametext import game_text
     from tablebase.pdn import decode_pdn
@@ -179,7 +179,13 @@ def run_adjudicate(args: argparse.Namespace) -> int:
     from tablebase.textview import terminal_width
 
     ruleset = find_ruleset(args.ruleset)
-    text = decode_pdn(sys.stdin.buffer.read() if args.file == "-" else Path(args.file).read_bytes())
+    try:
+        text = decode_pdn(sys.stdin.buffer.read() if args.file == "-" else Path(args.file).read_bytes())
+    except OSError as error:
+        raise GameFileError(
+            f"{args.file} cannot be read: {error.strerror or error}; name a file of games in PDN, or - for "
+            "the standard input"
+        ) from None
     games = unsound = 0
     with open_tablebase(args.data) as tablebase:
         # Game by game, as a file may have more of them than are good to hold at once.

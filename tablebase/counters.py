@@ -30,8 +30,8 @@ class Counters:
     are those of the official rules.
 
     Attributes:
-        king_plies: plies in a row, of both sides, by kings only and without a capture, while both sides have a
-            king.
+        king_plies: plies in a row, of both sides, by kings only and without a capture, while both sides
+            have a king.
         balance_plies: plies since the last capture or promotion, while both sides have a king. In
             `lidraughts` its one shared clock.
         three_kings_moves: the stronger side's own moves since it stood with three or more kings, and nothing
@@ -77,7 +77,7 @@ class Counters:
         found = _FIELD.fullmatch(text)
         if found is None:
             raise CounterError(
-                f"{quote(text)} is no field of counters; it is C and five numbers joined by commas, "
-                f"as in {cls().to_field()}: {', '.join(Counter)}"
+                f"{quote(text)} is no field of counters; it is C and five numbers from 0 to {_MOST} "
+                f"joined by commas, as in {cls().to_field()}: {', '.join(Counter)}"
             )
         return cls(*map(int, found.groups()))

@@ -25,6 +25,10 @@ class CounterError(TablebaseError, ValueError):
     """A counter of a draw rule that is no count: the message names it."""
 
 
+class ArgumentError(TablebaseError, ValueError):
+    """An argument that makes no sense, by itself or beside another one: the message says why."""
+
+
 class RulesetError(TablebaseError, KeyError):
     """A name that is no ruleset: the message lists those there are."""
 
@@ -57,6 +61,10 @@ class ClosedError(TablebaseError, ValueError):
 
 class DataDirectoryError(TablebaseError, OSError):
     """A data directory that is not there or is no directory."""
+
+
+class GameFileError(TablebaseError, OSError):
+    """A file of games that is not there or cannot be read: the message names it and says why."""
 
 
 class TableError(TablebaseError):

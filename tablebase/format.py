@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from tablebase.atomicfile import FileRecord, write_atomically
 from tablebase.drawrules import RULESETS, Ruleset
 from tablebase.errors import (
+    ArgumentError,
     DamagedHeaderError,
     MaterialError,
     NotATableError,
@@ -191,7 +192,7 @@ def _padded(size: int) -> int:
 def _text(text: str, width: int) -> bytes:
     encoded = text.encode("ascii")
     if len(encoded) > width:
-        raise ValueError(f"{text!r} does not fit the {width} bytes that a table's header has for it")
+        raise ArgumentError(f"{text!r} does not fit the {width} bytes that a table's header has for it")
     return encoded
 
 
@@ -376,17 +377,21 @@ def write_table(
         run: does the work, e.g. the `map` of a ThreadPoolExecutor; the heavy parts let other threads run.
 
     Raises:
-        ValueError: the number or the type of the values is not right, or one does not fit 16 signed bits.
+        ArgumentError: the number or the type of the values is not right, or one does not fit 16 signed bits.
         OSError: the file cannot be written; nothing is left behind then.
     """
     if values.shape != (material.positions,):
-        raise ValueError(f"{material} has {material.positions} positions; got values of shape {values.shape}")
+        raise ArgumentError(
+            f"{material} has {material.positions} positions; got values of shape {values.shape}"
+        )
     if values.dtype.kind not in "iu" or values.dtype.itemsize > 2 or not values.flags.c_contiguous:
-        raise ValueError(f"values must be contiguous integers of one or two bytes, not {values.dtype}")
+        raise ArgumentError(f"values must be contiguous integers of one or two bytes, not {values.dtype}")
     pieces = [values[start : start + (1 << 22)] for start in range(0, len(values), 1 << 22)]
     alphabet = tuple(sorted(set().union(*run(distinct, pieces))))
     if alphabet[-1] > np.iinfo(np.int16).max:
-        raise ValueError(f"the value {alphabet[-1]} does not fit the 16 signed bits of an alphabet's entry")
+        raise ArgumentError(
+            f"the value {alphabet[-1]} does not fit the 16 signed bits of an alphabet's entry"
+        )
     empty = np.zeros(0, np.uint64)
     header = TableHeader(material, metric, ruleset, generator_version, FRAME_SIZE, alphabet, empty)
     frames: Sequence[bytes] = ()

@@ -15,7 +15,8 @@ from enum import StrEnum
 from typing import NoReturn
 
 from tablebase.board import SQUARE_NAMES, Color, Position, parse_square, square_name, squares_of
-from tablebase.errors import IllegalMoveError, IllegalPositionError, NotationError, quote
+from tablebase.counters import Counters
+from tablebase.errors import CounterError, IllegalMoveError, IllegalPositionError, NotationError, quote
 from tablebase.rules import Move, describe_moves, find_legal, legal_moves, moves_along
 
 GAME_TYPE = "25,W,8,8,A0,0"
@@ -49,7 +50,23 @@ class Numbering(StrEnum):
 
 
 _COLORS = {"W": Color.WHITE, "w": Color.WHITE, "B": Color.BLACK, "b": Color.BLACK}
-_EXTRA_FIELD = re.compile(r"[HF][0-9]{1,6}|C[0-9]{1,6}(,[0-9]{1,6}){4}")
+_CLOCK_FIELD = re.compile(r"[HF][0-9]{1,6}")
+# Named, as they cannot be told apart by eye.
+_LOOK_ALIKES = str.maketrans(
+    {
+        "\N{CYRILLIC SMALL LETTER A}": "a",
+        "\N{CYRILLIC SMALL LETTER ES}": "c",
+        "\N{CYRILLIC SMALL LETTER IE}": "e",
+        "\N{CYRILLIC SMALL LETTER HA}": "x",
+        "\N{CYRILLIC CAPITAL LETTER A}": "A",
+        "\N{CYRILLIC CAPITAL LETTER VE}": "B",
+        "\N{CYRILLIC CAPITAL LETTER ES}": "C",
+        "\N{CYRILLIC CAPITAL LETTER IE}": "E",
+        "\N{CYRILLIC CAPITAL LETTER EN}": "H",
+        "\N{CYRILLIC CAPITAL LETTER HA}": "X",
+        "\N{CYRILLIC CAPITAL LETTER KA}": "K",
+    }
+)
 _NUMBER = re.compile(r"[0-9]{1,2}")
 _RANGE = re.compile(r"([0-9]{1,2})\s*-\s*([0-9]{1,2})")
 _MOVE = re.compile(r"[a-h0-9]+(\s*[-:x]\s*[a-h0-9]+)+")
@@ -69,6 +86,12 @@ def find_numbering(numbering: Numbering | str | None) -> Numbering | None:
         raise NotationError(
             f"{numbering!r} is no numbering of the squares; name the one by its square 1: {names}"
         ) from None
+
+
+def in_latin_letters(text: str) -> str:
+    """A FEN or a move with Latin letters in place of the Cyrillic ones that look like them: whoever types
+    both cannot see which is which."""
+    return text.translate(_LOOK_ALIKES)
 
 
 def _read_square(text: str, numbering: Numbering | None) -> int:
@@ -102,10 +125,10 @@ def parse_fen(text: str, numbering: Numbering | str | None = None) -> Position:
     """Read a position.
 
     Taken: both sides in either order, a side without pieces (`B` alone), the letters of the sides in either
-    case, blanks around every part, one dot at the end. With a numbering also numbers, and ranges of them, as
-    `1-12` or `K1-4`. After the pieces, the counters of the draw rules (`C29,12,0,0,1`) and the fields of
-    lidraughts for its own (`H0`, `F1`) are read over, as they are no part of a position; `Clock.from_fen`
-    takes them. Any other field is refused.
+    case, blanks around every part, one dot at the end, Cyrillic letters that look like Latin ones. With a
+    numbering also numbers, and ranges of them, as `1-12` or `K1-4`. After the pieces, the counters
+    of the draw rules (`C29,12,0,0,1`) and the fields of lidraughts for its own (`H0`, `F1`) are read over, as
+    they are no part of a position; `Clock.from_fen` takes them. Any other field is refused.
 
     Args:
         text: the FEN.
@@ -117,7 +140,7 @@ def parse_fen(text: str, numbering: Numbering | str | None = None) -> Position:
             its own last row.
     """
     numbers = find_numbering(numbering)
-    body = text.strip().removesuffix(".")
+    body = in_latin_letters(text).strip().removesuffix(".")
     turn_text, *fields = [part.strip() for part in body.split(":")]
     turn = _COLORS.get(turn_text)
     if turn is None:
@@ -142,12 +165,21 @@ def parse_fen(text: str, numbering: Numbering | str | None = None) -> Position:
                 f"FEN {quote(text)} has no field for {color}; add :{letter} even if it has no pieces"
             )
     for field in fields[2:]:
-        if not _EXTRA_FIELD.fullmatch(field):
+        if field.startswith("C"):
+            _check_counters(field, text)
+        elif not _CLOCK_FIELD.fullmatch(field):
             raise NotationError(
                 f"field {quote(field)} after the pieces of FEN {quote(text)} is unknown; "
                 "take it away (only counters may stand there: H or F and a number, or C and five numbers)"
             )
     return Position(*pieces[Color.WHITE], *pieces[Color.BLACK], turn)
+
+
+def _check_counters(field: str, fen: str) -> None:
+    try:
+        Counters.from_field(field)
+    except CounterError as error:
+        raise NotationError(f"FEN {quote(fen)}: {error}") from None
 
 
 def _parse_side(text: str, color: Color, numbering: Numbering | None) -> tuple[int, int]:
@@ -203,7 +235,8 @@ def parse_move(position: Position, text: str, numbering: Numbering | str | None 
     squares as letters and digits also by nothing (`c3d4`), and a `:` or `x` may stand behind them. A capture
     may be given by start and end alone, by all its landing squares along any route, or by some of them, as
     long as only one move fits; the move that lands on exactly the squares given goes before others. Of the
-    square where it starts the letter is enough (`cd4`, `c:e5`), again as long as only one move fits.
+    square where it starts the letter is enough (`cd4`, `c:e5`), again as long as only one move fits. Cyrillic
+    letters that look like Latin ones are read as these.
 
     Args:
         position: where the move is made.
@@ -215,7 +248,7 @@ def parse_move(position: Position, text: str, numbering: Numbering | str | None 
         IllegalMoveError: it is a move, but no legal one here; the message lists those that are.
     """
     numbers = find_numbering(numbering)
-    stripped = text.strip()
+    stripped = in_latin_letters(text).strip()
     in_letters = _MOVE_IN_LETTERS.fullmatch(stripped)
     if in_letters is not None:
         names = re.findall("[a-h][1-8]", stripped)

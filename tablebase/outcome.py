@@ -7,6 +7,7 @@ from enum import Enum
 from math import inf
 
 from tablebase.drawrules import Ruleset
+from tablebase.errors import ArgumentError
 
 
 class Outcome(Enum):
@@ -33,11 +34,11 @@ class Outcome(Enum):
 
     @classmethod
     def from_wdl(cls, wdl: int) -> Outcome:
-        """The outcome of a number from -2 to 2. Raises ValueError for any other."""
+        """The outcome of a number from -2 to 2. Raises ArgumentError for any other."""
         try:
             return _OUTCOME_OF[wdl]
         except KeyError:
-            raise ValueError(f"{wdl} is no outcome; outcomes are -2, -1, 0, 1, 2") from None
+            raise ArgumentError(f"{wdl} is no outcome; outcomes are -2, -1, 0, 1, 2") from None
 
     def __neg__(self) -> Outcome:
         """The same outcome as the opponent sees it."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from tablebase.board import Position
 from tablebase.errors import NotationError, quote
 from tablebase.gameresult import GameResult, parse_result
-from tablebase.notation import GAME_TYPE, Numbering, find_numbering, parse_fen
+from tablebase.notation import GAME_TYPE, Numbering, find_numbering, in_latin_letters, parse_fen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,7 +72,7 @@ class MoveText:
     @property
     def plain(self) -> str:
         """The text in the letters and signs that `tablebase.notation.parse_move` reads."""
-        return self.text.lower().translate(_PLAIN)
+        return in_latin_letters(self.text).lower().translate(_PLAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +179,11 @@ def decode_pdn(data: bytes) -> str:
         return data.decode("cp1251", errors="replace")
 
 
-_SQUARE = r"(?:[a-hA-H][1-8]|[0-9]{1,2})"
-_SHORT_MOVE = r"[a-hA-H][1-8]?(?:[-–:xX×]?[a-hA-H][1-8])+[:xX×]?"
+# With the Cyrillic letters that look like these; escaped, as they cannot be told apart by eye.
+_FILE = r"[a-hA-H\u0430\u0441\u0435\u0410\u0412\u0421\u0415\u041d]"
+_TAKES = r":xX×\u0445\u0425"
+_SQUARE = rf"(?:{_FILE}[1-8]|[0-9]{{1,2}})"
+_SHORT_MOVE = rf"{_FILE}[1-8]?(?:[-–{_TAKES}]?{_FILE}[1-8])+[{_TAKES}]?"
 _TAG = r'\[\s*(?P<name>[A-Za-z]\w*)\s*"(?P<value>(?:[^"\\\n]|\\.)*)"\s*\]'
 _TOKEN = re.compile(
     rf"""
@@ -192,7 +195,7 @@ _TOKEN = re.compile(
     | (?P<glyph>\$[0-9]*|[!?]+|(?<!\S)(?:[-+]?[=±∓∞]|[-+=]/?[-+=])(?!\S))
     | (?P<result>(?<!\S)
         (?:1/2\s?[-–]\s?1/2|½\s?[-–]\s?½|0[.,]5-0[.,]5|[0-9]{{1,3}}[-–:]0|0[-–:][0-9]{{1,3}}|1[-–:]1|\*)(?![^\s\[{{(;]))
-    | (?P<move>(?:{_SQUARE}(?:\s*[-–:xX×]\s*{_SQUARE})+|{_SHORT_MOVE})(?![\w:–×-]))\*?
+    | (?P<move>(?:{_SQUARE}(?:\s*[-–{_TAKES}]\s*{_SQUARE})+|{_SHORT_MOVE})(?![\w:–×-]))\*?
     | (?P<number>[0-9]{{1,4}}\s*(?:\.+|…)|\.+|…|[0-9]{{1,4}}(?!\S))
     | (?P<word>[^\s(){{}}\[\];$!?]+|.)
     """,

@@ -17,7 +17,7 @@ from tablebase.clock import Clock
 from tablebase.decodedtables import DEFAULT_BYTES as ARRAY_BYTES
 from tablebase.decodedtables import DecodedTables
 from tablebase.drawrules import Ruleset
-from tablebase.errors import MissingPackageError, MissingTableError
+from tablebase.errors import ArgumentError, MissingPackageError, MissingTableError
 from tablebase.format import Metric
 from tablebase.line import Line, LineEnd, MoveValue
 from tablebase.material import Material
@@ -186,7 +186,7 @@ class Tablebase:
         where a table is missing. `tablebase.rulesearch` tells how it is found.
 
         Raises:
-            ValueError: the clock is one of another position.
+            ArgumentError: the clock is one of another position.
         """
         if clock is not None:
             return RuleSearch(self).prospect(_clock_of(position, clock))
@@ -246,7 +246,7 @@ class Tablebase:
 
         Raises:
             IllegalPositionError: a position is none; the message has the place of the first.
-            ValueError: an array has another shape or type.
+            ArgumentError: an array has another shape or type.
             TableError: a table is there but cannot be read.
             ClosedError: the tablebase has been closed.
         """
@@ -300,7 +300,7 @@ class Tablebase:
         Raises:
             MissingTableError: it cannot be told, since no table has the position after some move, and that
                 may be better than all that are known.
-            ValueError: the clock is one of another position.
+            ArgumentError: the clock is one of another position.
         """
         if clock is not None:
             ruled = RuleSearch(self).moves_to_play(_clock_of(position, clock))
@@ -325,11 +325,11 @@ class Tablebase:
             limit: the most plies to play.
 
         Raises:
-            ValueError: the limit is negative.
+            ArgumentError: the limit is negative.
             TableError: a table is there but cannot be read.
         """
         if limit < 0:
-            raise ValueError(f"a line has a limit of 0 plies or more, not {limit}")
+            raise ArgumentError(f"a line has a limit of 0 plies or more, not {limit}")
         played: list[MoveValue] = []
         positions = [position]
         king_plies = 0
@@ -365,5 +365,5 @@ def _unknown_that_matters(moves: list[MoveValue]) -> MoveValue | None:
 
 def _clock_of(position: Position, clock: Clock) -> Clock:
     if clock.position != position:
-        raise ValueError(f"the clock stands at {clock.position.to_fen()}, not at {position.to_fen()}")
+        raise ArgumentError(f"the clock stands at {clock.position.to_fen()}, not at {position.to_fen()}")
     return clock

@@ -224,6 +224,7 @@ def test_a_fen_may_carry_counters() -> None:
     assert clock.to_fen() == fen
     assert Clock.from_fen(TWO_EACH).to_fen() == f"{TWO_EACH}:C0,0,0,0,1"
     assert Clock.from_fen(f" {TWO_EACH} : C29,12,0,0,2 .").to_fen() == fen
+    assert Clock.from_fen(f"{TWO_EACH}:\u042129,12,0,0,2").to_fen() == fen  # a Cyrillic letter
     assert Clock.from_fen("W:WK1,K3:BK32:C7,7,0,0,1", numbering="a1").counters.king_plies == 7
 
 
@@ -231,6 +232,9 @@ def test_a_fen_may_carry_counters() -> None:
     ("field", "said"),
     [
         ("C29", "C and five numbers"),
+        ("C3,3,0", "'C3,3,0' is no field of counters"),
+        ("C9999999,0,0,0,1", "five numbers from 0 to 999999"),
+        ("C-1,0,0,0,1", "'C-1,0,0,0,1' is no field of counters"),
         ("C1,2,3,4,", "C and five"),
         ("C1,2,3,4,5:C1,2,3,4,5", "2 fields of counters"),
     ],

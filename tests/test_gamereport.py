@@ -136,8 +136,8 @@ def test_the_command_refuses(run: Callable[..., tuple[int, str, str]], tmp_path:
     assert status == 2
     assert "'house' is no ruleset; there are official" in err
     status, _, err = run("adjudicate", str(tmp_path / "nowhere.pdn"))
-    assert status == 1
-    assert "No such file" in err
+    assert status == 2
+    assert "nowhere.pdn cannot be read: No such file" in err
 
 
 @pytest.fixture(scope="module")

@@ -42,6 +42,7 @@ def test_fens_are_written_in_one_order() -> None:
         "W:Wc3,Ka1:BKh8 .\n",
         "W:WKa1,c3:BKh8:H0:F1",
         "W:WKa1,c3:BKh8:H12:F34.",
+        "W:W\u041a\u04301,\u04413:\u0412Kh8:\u04213,3,0,0,1:\u041d12",  # Cyrillic letters
     ],
 )
 def test_fens_are_read_generously(text: str) -> None:
@@ -209,7 +210,9 @@ def test_a_capture_is_read_however_it_is_joined(text: str) -> None:
     assert read("W:Wc3:Bd4,d6", text) == "c3:c7"
 
 
-@pytest.mark.parametrize("text", ["c3-d4", "c3:d4", "c3xd4", "c3 - d4"])
+@pytest.mark.parametrize(
+    "text", ["c3-d4", "c3:d4", "c3xd4", "c3 - d4", "\u04413-d4", "\u0441d4", "c3\u0445d4"]
+)
 def test_a_quiet_move_is_read_however_it_is_joined(text: str) -> None:
     assert read("W:Wc3:Bh8", text) == "c3-d4"
 

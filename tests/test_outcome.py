@@ -4,6 +4,7 @@ from random import Random
 import pytest
 
 from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset
+from tablebase.errors import ArgumentError
 from tablebase.outcome import LOST, UNKNOWN, Outcome, Probe, move_order, move_value
 
 WIN, CURSED_WIN, DRAW = Outcome.WIN, Outcome.CURSED_WIN, Outcome.DRAW
@@ -24,7 +25,7 @@ def test_text_and_numbers() -> None:
         assert Outcome.from_wdl(wdl).wdl == wdl
         assert (-Outcome.from_wdl(wdl)).wdl == -wdl
     assert -Outcome.UNKNOWN is Outcome.UNKNOWN
-    with pytest.raises(ValueError, match="3 is no outcome"):
+    with pytest.raises(ArgumentError, match="3 is no outcome"):
         Outcome.from_wdl(3)
 
 

@@ -64,6 +64,10 @@ def test_moves(text: str, expected: str) -> None:
 
 def test_a_move_in_plain_letters() -> None:
     assert [move.plain for move in game("F2Xd4 b6×c5 c3–d4").moves] == ["f2xd4", "b6xc5", "c3-d4"]
+    # In Cyrillic letters that look like these; the text stays as it is written.
+    cyrillic = game("1. \u04413 - d4 d6-\u04215 2. b2-\u04303 \u04415\u0445\u04353 3. \u0441:\u04151").moves
+    assert [move.plain for move in cyrillic] == ["c3 - d4", "d6-c5", "b2-a3", "c5xe3", "c:e1"]
+    assert cyrillic[0].text == "\u04413 - d4"
 
 
 @pytest.mark.parametrize(

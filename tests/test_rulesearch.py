@@ -9,6 +9,7 @@ from plainsearch import plainly
 
 from tablebase import (
     RULESETS,
+    ArgumentError,
     Clock,
     Color,
     Counters,
@@ -156,7 +157,7 @@ def test_probe_and_best_move_take_the_clock_of_a_game(tablebase: Tablebase) -> N
     best = tablebase.best_move(position, fresh)
     assert best is not None
     assert best == RuleSearch(tablebase).moves(fresh)[0].move
-    with pytest.raises(ValueError, match="stands at"):
+    with pytest.raises(ArgumentError, match="stands at"):
         tablebase.probe(position.flip(), fresh)
     lost = Position.from_fen("B:WKa1:B")
     assert tablebase.best_move(lost, Clock.start(lost)) is None
@@ -219,5 +220,5 @@ def test_lines_stop_where_a_rule_makes_the_draw(tablebase: Tablebase) -> None:
     assert len(late.moves) <= 20
     assert "balance, article 7.2.6" in late.reason
     assert search.line(Clock.start(position), 3).end is LineEnd.LIMIT
-    with pytest.raises(ValueError, match="limit"):
+    with pytest.raises(ArgumentError, match="limit"):
         search.line(Clock.start(position), -1)

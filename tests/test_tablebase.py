@@ -15,6 +15,7 @@ from tablefiles import as_probe, write_solved
 
 import tablebase.drawrules
 from tablebase import (
+    ArgumentError,
     Line,
     LineEnd,
     Material,
@@ -340,5 +341,5 @@ def test_a_line_stops_at_its_limit(two: Tablebase, solved2: dict[Position, Solve
         assert line.moves == whole.moves[:limit]
         assert f"limit of {limit} plies" in line.reason
     assert two.line(position, len(whole.moves)) == whole
-    with pytest.raises(ValueError, match="not -1"):
+    with pytest.raises(ArgumentError, match="not -1"):
         two.line(position, -1)
