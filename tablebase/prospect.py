@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
-from tablebase.board import Color
+from tablebase.board import Color, Position
 from tablebase.clock import Clock, Ruling, Verdict
 from tablebase.counters import Counter
 from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL
@@ -105,27 +105,37 @@ def _bound(clock: Clock, probe: Probe, tables: Ruleset, seen_twice: tuple[Probe,
 # How the ruleset of a game and that of the tables stand to each other, from fresh counters
 
 
-def _are_as_strict(tables: Ruleset, ruleset: Ruleset, pieces: int) -> bool:
+def _are_as_strict(tables: Ruleset, ruleset: Ruleset, position: Position) -> bool:
     """Whether what is won by the tables is won under the ruleset, from fresh counters."""
-    return _agree(tables, ruleset, pieces) or (tables.name, ruleset.tables) == (
+    return _agree(tables, ruleset, position) or (tables.name, ruleset.tables) == (
         OFFICIAL.name,
         KING_MOVES_ONLY.name,
     )
 
 
-def _are_no_stricter(tables: Ruleset, ruleset: Ruleset, pieces: int) -> bool:
+def _are_no_stricter(tables: Ruleset, ruleset: Ruleset, position: Position) -> bool:
     """Whether what is won under the ruleset is won by the tables, from fresh counters."""
-    return _agree(tables, ruleset, pieces) or (tables.name, ruleset.tables) == (
+    return _agree(tables, ruleset, position) or (tables.name, ruleset.tables) == (
         KING_MOVES_ONLY.name,
         OFFICIAL.name,
     )
 
 
-def _agree(tables: Ruleset, ruleset: Ruleset, pieces: int) -> bool:
+def _agree(tables: Ruleset, ruleset: Ruleset, position: Position) -> bool:
     if tables.name == ruleset.tables:
         return True
     alike = {OFFICIAL.name, KING_MOVES_ONLY.name}
-    return pieces <= _ONE_RULE_IS_ENOUGH_TO and {tables.name, ruleset.tables} == alike
+    return {tables.name, ruleset.tables} == alike and (
+        position.pieces <= _ONE_RULE_IS_ENOUGH_TO or _counts_run_as_one(position)
+    )
+
+
+def _counts_run_as_one(position: Position) -> bool:
+    """Whether the count of the balance makes no draw before that of king moves, with so many pieces or after
+    captures: without men every move counts for both, and the latter's limit is no longer."""
+    king_plies = OFFICIAL.king_moves_plies or 0
+    limits = map(OFFICIAL.balance_plies, range(_ONE_RULE_IS_ENOUGH_TO + 1, position.pieces + 1))
+    return not position.wm | position.bm and all(limit is None or limit >= king_plies for limit in limits)
 
 
 # Bounds
@@ -137,7 +147,7 @@ def _is_too_late(clock: Clock, probe: Probe, tables: Ruleset) -> bool:
     The winner has to force a zeroing move to a won position before a count of king moves is full, for which
     DTC is the least, and a change of the balance before any other count is, for which DTB is.
     """
-    if not _are_no_stricter(tables, clock.ruleset, clock.position.pieces):
+    if not _are_no_stricter(tables, clock.ruleset, clock.position):
         return False
     if not probe.outcome.is_decided:
         return True
@@ -167,7 +177,7 @@ def _is_in_time(clock: Clock, probe: Probe, tables: Ruleset, seen_twice: tuple[P
         short = probe.dtw is not None and (probe.dtw + 1) // 2 <= _SAFE_FROM_REPEATED_MOVES
         return short and _has_room_to_the_end(clock, probe, winner)
     decided = [other for other in seen_twice if other.outcome.is_decided]
-    if probe.outcome.is_decided and _are_as_strict(tables, clock.ruleset, clock.position.pieces):
+    if probe.outcome.is_decided and _are_as_strict(tables, clock.ruleset, clock.position):
         limits = tuple(_limits_against(clock, winner))
         counts = {counter for limit in limits for counter, _ in limit.thresholds}
         if not decided and not any(clock.counters[counter] for counter in counts):

@@ -12,6 +12,7 @@ from tablebase.boardwin import board_won_by
 from tablebase.clock import Clock
 from tablebase.counters import Counters
 from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset
+from tablebase.outcome import Outcome, Probe
 from tablebase.prospect import Prospect, prospect_of
 
 
@@ -61,6 +62,26 @@ def test_prospects_equal_a_search_where_they_are_certain(
         if found.rank is not None:
             assert found.rank == search(clock), clock.to_fen()
     assert len(seen) > 1
+
+
+@pytest.mark.parametrize(
+    ("tables", "ruleset"), [(OFFICIAL, KING_MOVES_ONLY), (KING_MOVES_ONLY, RULESETS["road-with-three-men"])]
+)
+def test_without_men_tables_of_one_rule_and_of_two_agree(tables: Ruleset, ruleset: Ruleset) -> None:
+    """Four kings against one, a slice of five pieces: the captures they force in 7 plies change the balance."""
+    lost = Probe(Outcome.LOSS, dtc=7, dtw=12)
+
+    def found(fen: str, king_plies: int, balance_plies: int) -> Prospect:
+        clock = Clock.start(Position.from_fen(fen), ruleset, Counters(king_plies, balance_plies))
+        return prospect_of(clock, clock.ruling(), lost, tables)
+
+    kings = "B:WKc1,Kh6,Ke1,Kc7:BKh8"
+    for king_plies, expected in ((23, Prospect.LOSS), (24, Prospect.DRAW)):
+        assert found(kings, king_plies, king_plies) is expected
+    # With a man the counts go apart.
+    assert found("B:WKc1,Kh6,Ke1,c3:BKh8", 24, 24) is (
+        Prospect.MAYBE_LOSS if tables is OFFICIAL else Prospect.DRAW
+    )
 
 
 def test_prospects_from_fresh_counters_are_what_the_tables_say(tablebase: Tablebase) -> None:
