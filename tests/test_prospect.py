@@ -68,7 +68,7 @@ def test_prospects_equal_a_search_where_they_are_certain(
     ("tables", "ruleset"), [(OFFICIAL, KING_MOVES_ONLY), (KING_MOVES_ONLY, RULESETS["road-with-three-men"])]
 )
 def test_without_men_tables_of_one_rule_and_of_two_agree(tables: Ruleset, ruleset: Ruleset) -> None:
-    """Four kings against one, a slice of five pieces: the captures they force in 7 plies change the balance."""
+    """Four kings against one, five pieces: in 7 plies they force a capture, which changes the balance."""
     lost = Probe(Outcome.LOSS, dtc=7, dtw=12)
 
     def found(fen: str, king_plies: int, balance_plies: int) -> Prospect:
