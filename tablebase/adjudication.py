@@ -13,7 +13,8 @@ from enum import StrEnum
 
 from tablebase.board import Color, Position
 from tablebase.boardwin import board_won_by
-from tablebase.clock import BoardWon, Clock, RuleState, Ruling, Verdict
+from tablebase.clock import BoardWon, Clock, Ruling, Verdict
+from tablebase.drawclaims import DrawClaim, draw_claims
 from tablebase.drawrules import OFFICIAL
 from tablebase.errors import CounterError, IllegalMoveError, IllegalPositionError, NotationError, quote
 from tablebase.gameresult import GameResult
@@ -21,9 +22,9 @@ from tablebase.notation import Numbering, find_numbering, parse_move
 from tablebase.outcome import Outcome
 from tablebase.pdn import MoveText, PdnGame, read_games
 from tablebase.prospect import Prospect, board_outcome
-from tablebase.rules import Move, legal_moves
+from tablebase.rules import Move
 from tablebase.rulesearch import RuleSearch
-from tablebase.ruleset import Claim, Ruleset
+from tablebase.ruleset import Ruleset
 from tablebase.tablebase import Tablebase
 
 EFFORT = 500
@@ -145,6 +146,7 @@ class Mistake:
         rules_before: the prospect under the rules for that player before the move.
         rules_after: the same after it.
         keeping: the moves that would have kept what was lost, best first.
+        claim: the draw that the player could have claimed instead, where that would have kept it.
     """
 
     ply: int
@@ -155,6 +157,7 @@ class Mistake:
     rules_before: Prospect
     rules_after: Prospect
     keeping: tuple[Move, ...]
+    claim: DrawClaim | None = None
 
 
 class Ending(StrEnum):
@@ -196,8 +199,7 @@ class Adjudication:
         mistakes: those of them that changed the outcome.
         ending: how far they lead.
         problems: what is wrong with the game or its text; empty for most games.
-        claims: the rules by which a draw could be claimed in the last position, by the side to move as it is
-            or with a move that it announces.
+        claims: the draws that could be claimed in the last position, where no rule has ended the game.
     """
 
     game: PdnGame
@@ -207,7 +209,7 @@ class Adjudication:
     mistakes: tuple[Mistake, ...]
     ending: Ending
     problems: tuple[Problem, ...]
-    claims: tuple[RuleState, ...] = field(default=())
+    claims: tuple[DrawClaim, ...] = field(default=())
 
     @property
     def last(self) -> Stand | None:
@@ -302,7 +304,7 @@ class Adjudicator:
         if stop is not None:
             problems.append(stop)
         ending = _ending(game, stand, stop)
-        claims = self._claims(stand) if ending is Ending.CUT_SHORT else ()
+        claims = draw_claims(stand.clock, stand.ruling, self._board_won) if ending is Ending.CUT_SHORT else ()
         return Adjudication(
             game, self._ruleset, start, tuple(plies), tuple(mistakes), ending, tuple(problems), claims
         )
@@ -333,6 +335,9 @@ class Adjudicator:
             if board_lost and not rules_lost and _is_less(board, before.board):
                 continue
             keeping.append(other.move)
+        claims: tuple[DrawClaim, ...] = ()
+        if rules_lost and before.rules is Prospect.DRAW:
+            claims = draw_claims(before.clock, before.ruling, self._board_won)
         return Mistake(
             ply=played.ply,
             player=played.player,
@@ -342,17 +347,8 @@ class Adjudicator:
             rules_before=before.rules,
             rules_after=-after.rules,
             keeping=tuple(keeping),
+            claim=next(iter(claims), None),
         )
-
-    def _claims(self, stand: Stand) -> tuple[RuleState, ...]:
-        """The rules by which the side to move could claim a draw, as it is or with an announced move."""
-        found = {state.rule: state for state in stand.ruling.states if state.claimable}
-        if any(rule.claim is Claim.ANNOUNCED for rule in self._ruleset.rules):
-            for move in legal_moves(stand.position):
-                for state in stand.clock.after(move).ruling(self._board_won).states:
-                    if state.claimable and state.claim is Claim.ANNOUNCED:
-                        found.setdefault(state.rule, state)
-        return tuple(found.values())
 
 
 def _reason_to_stop(game: PdnGame, stand: Stand, ply: int) -> Problem | None:

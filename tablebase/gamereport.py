@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import TypedDict
 
 from tablebase.adjudication import Adjudication, Mistake, PlayedPly, Problem, Stand
+from tablebase.drawclaims import DrawClaim
 from tablebase.gametext import sentence
 from tablebase.rulereport import RuleStateReport, rules_report
 
@@ -39,6 +40,14 @@ class PlyReport(TypedDict):
     after: StandReport
 
 
+class ClaimReport(RuleStateReport):
+    """A draw that could be claimed: the attributes of a `DrawClaim` and of its state. `move` is the one to
+    announce, None where none is needed."""
+
+    player: str
+    move: str | None
+
+
 class MistakeReport(TypedDict):
     """A move that changed the outcome for the player who made it: the attributes of a `Mistake`."""
 
@@ -50,6 +59,7 @@ class MistakeReport(TypedDict):
     rules_before: str
     rules_after: str
     keeping: list[str]
+    claim: ClaimReport | None
 
 
 class ProblemReport(TypedDict):
@@ -82,7 +92,7 @@ class GameReport(TypedDict):
     explanation: str
     problems: list[ProblemReport]
     mistakes: list[MistakeReport]
-    claims: list[RuleStateReport]
+    claims: list[ClaimReport]
     start: StandReport | None
     plies: list[PlyReport]
 
@@ -117,7 +127,7 @@ def game_report(judged: Adjudication) -> GameReport:
         "explanation": sentence(judged),
         "problems": [_problem_report(problem) for problem in judged.problems],
         "mistakes": [_mistake_report(mistake) for mistake in judged.mistakes],
-        "claims": rules_report(judged.claims),
+        "claims": [_claim_report(claim) for claim in judged.claims],
         "start": None if judged.start is None else stand_report(judged.start),
         "plies": [_ply_report(ply) for ply in judged.plies],
     }
@@ -143,6 +153,16 @@ def _mistake_report(mistake: Mistake) -> MistakeReport:
         "rules_before": str(mistake.rules_before),
         "rules_after": str(mistake.rules_after),
         "keeping": [str(move) for move in mistake.keeping],
+        "claim": None if mistake.claim is None else _claim_report(mistake.claim),
+    }
+
+
+def _claim_report(claim: DrawClaim) -> ClaimReport:
+    (state,) = rules_report([claim.state])
+    return {
+        **state,
+        "player": str(claim.player),
+        "move": None if claim.move is None else str(claim.move),
     }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tablebase.adjudication import Adjudication, Agreement, Ending, Mistake, Problem
 from tablebase.board import Color
 from tablebase.clock import Verdict
+from tablebase.drawclaims import DrawClaim
 from tablebase.gameresult import GameResult
 from tablebase.prospect import Prospect
 from tablebase.rulereport import rules_report
@@ -87,7 +88,21 @@ def _ending(judged: Adjudication) -> str:
             return f"The game was followed for {_plies(count)}, and no further."
         case Ending.CUT_SHORT:
             assert last is not None
-            return f"The moves stop after {_plies(count)}; no rule has ended the game there.{_worth(judged)}"
+            stopped = f"The moves stop after {_plies(count)}; no rule has ended the game there."
+            return f"{stopped}{_claims(judged)}{_worth(judged)}"
+
+
+def _claims(judged: Adjudication) -> str:
+    """The draws that could be claimed in the position in which the moves stop."""
+    return "".join(
+        f" {claim.player.capitalize()} could claim a draw, {_how(claim)}." for claim in judged.claims
+    )
+
+
+def _how(claim: DrawClaim) -> str:
+    """By which rule a draw is claimed, and with which move."""
+    announced = "" if claim.move is None else f", announcing {claim.move}"
+    return f"by {named(rules_report([claim.state]))}{announced}"
 
 
 def _worth(judged: Adjudication) -> str:
@@ -120,7 +135,7 @@ def _agreement(judged: Adjudication) -> str:
             assert written is not None
             return f"The written result, {_RESULTS[written]}, contradicts that."
         case Agreement.AGREES if result is None:
-            return f"The written result, a draw, can be claimed: {named(rules_report(judged.claims))}."
+            return "The written result, a draw, is one that can be claimed."
         case Agreement.AGREES:
             return "The written result agrees."
         case Agreement.NOT_DECIDED:
@@ -140,7 +155,8 @@ def _rulings(judged: Adjudication) -> Iterator[str]:
             said.add(key)
             where = f"after {_number(judged, played.ply)} {played.move} (ply {played.ply})"
             if ruling.verdict is Verdict.CLAIMABLE:
-                yield f"{where} a draw could be claimed, by {named(rules_report([state]))}"
+                player = played.after.position.turn.capitalize()
+                yield f"{where} {player} could claim a draw, by {named(rules_report([state]))}"
             else:
                 yield (
                     f"{where} the game is drawn by {named(rules_report([state]))}, unless it is won on the "
@@ -160,6 +176,8 @@ def _mistake(judged: Adjudication, mistake: Mistake) -> str:
         change = f"{on_board} on the board, {by_rules} under the rules"
     kept = ", ".join(map(str, mistake.keeping))
     instead = f"; {kept} would have kept it" if kept else ""
+    if mistake.claim is not None:
+        instead += f"; a claim of the draw would have kept it, {_how(mistake.claim)}"
     return (
         f"{_number(judged, mistake.ply)} {mistake.move} (ply {mistake.ply}) is a mistake of {player}: "
         f"{change}{instead}"

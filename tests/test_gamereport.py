@@ -53,6 +53,7 @@ def test_the_report_of_a_game(tables4: Path) -> None:
                 "rules_before": "win",
                 "rules_after": "draw",
                 "keeping": ["d2-a5"],
+                "claim": None,
             }
         ],
         "claims": [],
@@ -78,6 +79,29 @@ def test_the_report_of_a_game(tables4: Path) -> None:
         ("balance", "7.2.6", 4, 60),
         ("repetition", "7.2.3", 1, 3),
     ]
+
+
+def test_the_report_of_a_claim_missed_and_of_one_left_open(tables4: Path) -> None:
+    to_and_fro = "1... b8-a7 2. c3-d2 a7-b8 3. d2-c3 b8-a7 4. c3-d2 a7-b8 5. d2-c3"
+    text = "\n".join(f'[FEN "B:WKc3,Ka1,Kc1:BKb8"] {to_and_fro}{end}' for end in ("", " b8-h2"))
+    with open_tablebase(tables4) as tablebase:
+        left_open, missed = map(game_report, Adjudicator(tablebase).games(text))
+    claim = {
+        "rule": "repetition",
+        "article": "7.2.3",
+        "applies": True,
+        "count": 3,
+        "limit": 3,
+        "unit": "times",
+        "remaining": 0,
+        "fired": True,
+        "claim": "announced",
+        "stronger": None,
+        "player": "black",
+        "move": None,
+    }
+    assert left_open["claims"] == [claim]
+    assert (missed["claims"], missed["mistakes"][-1]["claim"]) == ([], claim)
 
 
 @pytest.fixture
