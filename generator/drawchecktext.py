@@ -8,6 +8,7 @@ from generator.lonekings import Allowance, LoneKing, Standing
 
 _CHANGED_COLUMNS = ("positions", "cursed wins", "blessed losses")
 _STANDING_COLUMNS = ("positions", "won", "drawn", "lost", "longest win")
+_BEYOND_COLUMNS = ("limit", "won on road", "beyond limit", "won off road", "beyond limit")
 _ALLOWANCE_COLUMNS = ("wins", "limit", "longest", "beyond limit")
 
 
@@ -24,6 +25,9 @@ def draw_check_text(check: DrawCheck) -> Iterator[str]:
     yield "Moves that a rule gives the stronger side, and the most that a win needs. three-kings: to the end"
     yield "of the game. main-road: until the lone king is off the road, captured or blocked, or has captured."
     yield from _allowances(check.lone_kings)
+    yield ""
+    yield "Wins that take more than the moves of main-road to the end of the game"
+    yield from _beyond_road_limit(check.lone_kings)
     for outcomes in check.outcomes:
         yield ""
         yield from _changes(outcomes)
@@ -65,6 +69,16 @@ def _allowances(found: Sequence[LoneKing]) -> Iterator[str]:
                     + f"   {allowance.longest_fen or ''}"
                     + ("" if allowance.ruleset == "official" else f" ({allowance.ruleset})")
                 )
+
+
+def _beyond_road_limit(found: Sequence[LoneKing]) -> Iterator[str]:
+    yield _row("material", _BEYOND_COLUMNS)
+    for lone_king in found:
+        if lone_king.main_road is not None:
+            cells = [str(lone_king.main_road.limit_moves)]
+            for standing in (lone_king.on_road, lone_king.off_road):
+                cells += [f"{standing.won:,}", f"{standing.wins_beyond_road_limit:,}"]
+            yield _row(lone_king.material, cells)
 
 
 def _changes(outcomes: RuleOutcomes) -> Iterator[str]:

@@ -37,6 +37,8 @@ class Standing:
         lost: how many it loses.
         longest_win_moves: the most moves of its own that a win takes to the end of the game, and below it a
             position that takes them; None without a win.
+        wins_beyond_road_limit: how many wins take more moves of its own, to the end of the game, than the
+            main-road rule gives; None where no such rule is about the material.
         drawn_quiet: drawn positions in which neither side could capture if it were to move.
         drawn_fen: a drawn position, a quiet one if there is one; None without.
     """
@@ -47,6 +49,7 @@ class Standing:
     lost: int
     longest_win_moves: int | None
     longest_win_fen: str | None
+    wins_beyond_road_limit: int | None
     drawn_quiet: int
     drawn_fen: str | None
 
@@ -105,6 +108,11 @@ def find_rule(material: Material, name: RuleName) -> tuple[Ruleset, Limit] | Non
             if any(force.fits(material.own_kings, material.own_men) for force in forces):
                 return ruleset, limit
     return None
+
+
+def _limit_moves(material: Material, name: RuleName) -> int | None:
+    found = find_rule(material, name)
+    return None if found is None else found[1].thresholds[0][1]
 
 
 def lone_king_materials(pieces: int) -> list[Material]:
@@ -168,8 +176,8 @@ class LoneKings:
             to_the_end = (self._arena.dtw[span].astype(np.int64) + 1) // 2
             yield LoneKing(
                 str(material),
-                self._standing(material, on_road),
-                self._standing(material, ~on_road),
+                self._standing(material, to_the_end, on_road),
+                self._standing(material, to_the_end, ~on_road),
                 self._allowance(material, RuleName.THREE_KINGS, to_the_end, np.ones_like(on_road)),
                 self._allowance(material, RuleName.MAIN_ROAD, self._off_the_road[span], on_road),
             )
@@ -183,10 +191,11 @@ class LoneKings:
         on_road: NDArray[np.bool_] = self._features[material] & ON_ROAD != 0
         return on_road
 
-    def _standing(self, material: Material, among: NDArray[np.bool_]) -> Standing:
+    def _standing(self, material: Material, moves: NDArray[np.int64], among: NDArray[np.bool_]) -> Standing:
+        """How the positions stand; `moves` are those to the end of the game."""
         wdl = self._arena.wdl[self._span(material)]
         won, drawn, lost = wdl > 0, wdl == 0, wdl < 0
-        moves = (self._arena.dtw[self._span(material)].astype(np.int64) + 1) // 2
+        limit = _limit_moves(material, RuleName.MAIN_ROAD)
         longest, longest_fen = self._longest(material, moves, won & among)
         quiet = drawn & among & (self._features[material] & QUIET != 0)
         example = quiet if quiet.any() else drawn & among
@@ -197,6 +206,7 @@ class LoneKings:
             lost=int((lost & among).sum()),
             longest_win_moves=longest,
             longest_win_fen=longest_fen,
+            wins_beyond_road_limit=None if limit is None else int((won & among & (moves > limit)).sum()),
             drawn_quiet=int(quiet.sum()),
             drawn_fen=self._fen(material, int(example.argmax())) if example.any() else None,
         )
@@ -209,7 +219,7 @@ class LoneKings:
         if found is None:
             return None
         ruleset, limit = found
-        ((_, limit_moves),) = limit.thresholds
+        limit_moves = limit.thresholds[0][1]
         wins = among & (self._arena.wdl[self._span(material)] > 0)
         longest, longest_fen = self._longest(material, moves, wins)
         return Allowance(

@@ -118,21 +118,34 @@ def test_counts_are_those_of_another_solver(check: DrawCheck, text: str) -> None
     assert 2 * longest - 1 == int(row["longest_win_plies"])
 
 
-def test_the_road_divides_as_plain_counting_does(check: DrawCheck, tablebase: Tablebase) -> None:
+@pytest.mark.parametrize("on", [True, False])
+def test_the_road_divides_as_plain_counting_does(check: DrawCheck, tablebase: Tablebase, on: bool) -> None:
     material = Material.parse("MMMvK")
-    standing = found_of(check, "MMMvK").on_road
+    found = found_of(check, "MMMvK")
+    standing = found.on_road if on else found.off_road
     outcomes: list[int] = []
-    lengths = [0]
+    lengths = []
     for index in range(material.positions):
         position = position_at(material, index)
-        if position.bk & MAIN_ROAD:
+        if bool(position.bk & MAIN_ROAD) == on:
             value = tablebase.probe(position)
             outcomes.append(int(np.sign(value.wdl or 0)))
             if outcomes[-1] > 0:
-                lengths.append(value.dtw or 0)
+                lengths.append(((value.dtw or 0) + 1) // 2)
     assert standing.positions == len(outcomes)
     assert [standing.won, standing.drawn, standing.lost] == [outcomes.count(sign) for sign in (1, 0, -1)]
-    assert standing.longest_win_moves == (max(lengths) + 1) // 2
+    assert standing.longest_win_moves == max(lengths)
+    assert standing.wins_beyond_road_limit == sum(moves > 5 for moves in lengths) > 0
+
+
+def test_wins_that_take_more_moves_than_the_road_rule_gives(check: DrawCheck) -> None:
+    for text in AGAINST_ONE:
+        found = found_of(check, text)
+        for standing in (found.on_road, found.off_road):
+            beyond = standing.wins_beyond_road_limit
+            assert beyond is not None
+            assert (beyond > 0) == ((standing.longest_win_moves or 0) > 5), text
+            assert beyond <= standing.won
 
 
 def test_examples_are_what_they_are_said_to_be(check: DrawCheck, tablebase: Tablebase) -> None:
@@ -347,7 +360,9 @@ def test_five_pieces(tables5: Path) -> None:
             assert each.blessed_losses == int(row["loss"]) - int(row["strict15_loss"])
             changed += each.cursed_wins + each.blessed_losses
     assert changed > 500
-    assert found_of(check, "KKKKvK").three_kings is not None
+    four = found_of(check, "KKKKvK")
+    assert four.three_kings is not None
+    assert (four.on_road.wins_beyond_road_limit, four.off_road.wins_beyond_road_limit) == (None, None)
 
 
 # The command
@@ -366,6 +381,7 @@ def test_the_command_prints_what_was_found(
         for standing in (found.on_road, found.off_road):
             assert f"{standing.won:,}" in out
             assert str(standing.longest_win_fen) in out
+            assert f"{standing.wins_beyond_road_limit:,}" in out
         assert str(found.off_road.drawn_fen) in out
         assert found.main_road is not None
         assert str(found.main_road.longest_fen) in out
