@@ -355,8 +355,9 @@ def _add_check_draws(subparsers: "argparse._SubParsersAction[argparse.ArgumentPa
         "check-draws",
         help="what the draw rules do, counted over every position",
         description="Count over every position of the tables: against a lone king, on the main road and off "
-        "it, what is won, drawn and lost, and how many wins need more moves than the rules give, to force the "
-        "king off the road and to the end of the game; and for every material, the outcomes that the rules change.",
+        "it, what is won, drawn and lost, and how many wins need more than the rule's moves (to the end of "
+        "the game; and to force the king off the road); and for every material, the outcomes that the rules "
+        "change.",
         epilog="exit status: 0; 1 where a table that it takes is missing or damaged; 2 for a bad option",
         allow_abbrev=False,
     )

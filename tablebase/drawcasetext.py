@@ -157,8 +157,10 @@ def _moves(count: int) -> str:
 
 
 def _count(state: RuleState) -> str:
-    """How far the count has come: `5 of 15 moves are made`."""
+    """How far the count has come: `5 of 15 moves are made`; or, beyond the limit, what that is."""
     unit = "moves" if state.unit is Unit.OWN_MOVES else "plies"
+    if state.count > state.limit:
+        return f"{state.count} {unit} are made, the limit is {state.limit}"
     return f"{state.count} of {state.limit} {unit} are made"
 
 

@@ -11,7 +11,6 @@ from tablebase.prospect import Prospect
 from tablebase.rulereport import RuleStateReport
 from tablebase.ruleset import Claim
 
-_UNITS = {Unit.PLIES: "plies", Unit.OWN_MOVES: "moves of its own", Unit.TIMES: "times"}
 _FRESH = {
     Outcome.WIN: Prospect.WIN,
     Outcome.CURSED_WIN: Prospect.DRAW,
@@ -25,22 +24,46 @@ _FRESH = {
 def named(rules: Iterable[RuleStateReport]) -> str:
     """Rules by their names and counts, like `king-moves (article 7.2.5, 30 plies)`."""
     return " and ".join(
-        f"{rule['rule']} (article {rule['article']}, {rule['count']} {_UNITS[Unit(rule['unit'])]})"
+        f"{rule['rule']} (article {rule['article']}, {rule['count']} {_unit(rule)}{_beyond(rule)})"
         for rule in rules
     )
 
 
 def count_in_words(rule: RuleStateReport) -> str:
-    """How far a count has come, like `5 of 15 moves of white`."""
-    unit = rule["unit"]
-    if unit == Unit.OWN_MOVES:
-        unit = "own moves" if rule["stronger"] is None else f"moves of {rule['stronger']}"
-    return f"{rule['count']} of {rule['limit']} {unit}"
+    """How far a count has come, like `5 of 15 moves of White`, or `20 moves of White, the limit is 15`."""
+    limit = "" if _beyond(rule) else f" of {rule['limit']}"
+    return f"{rule['count']}{limit} {_unit(rule)}{_beyond(rule)}"
+
+
+def _unit(rule: RuleStateReport) -> str:
+    if rule["unit"] != Unit.OWN_MOVES:
+        return rule["unit"]
+    return "own moves" if rule["stronger"] is None else f"moves of {rule['stronger'].capitalize()}"
+
+
+def _beyond(rule: RuleStateReport) -> str:
+    """The limit, where the count has gone beyond it: `5 of 15` says it only up to there."""
+    return f", the limit is {rule['limit']}" if rule["count"] > rule["limit"] else ""
 
 
 def adds_to(prospect: Prospect, outcome: Outcome) -> bool:
     """Whether a prospect is something else than the outcome from fresh counters."""
     return prospect is not _FRESH[outcome]
+
+
+def headline(verdict: Verdict, rules: Iterable[RuleStateReport], on_the_board: str) -> list[str]:
+    """What the rules have made of the game and what its position is worth from fresh counts, as sentences;
+    the rules go first where they have ended the game.
+
+    Args:
+        verdict: what the rules say.
+        rules: what each of them says.
+        on_the_board: what the position is worth from fresh counts, as a sentence.
+    """
+    stands = standing(verdict, rules)
+    if verdict in (Verdict.DRAWN, Verdict.UNDETERMINED):
+        return [stands, f"From fresh counts: {on_the_board}"]
+    return [on_the_board, stands] if stands else [on_the_board]
 
 
 def standing(verdict: Verdict, rules: Iterable[RuleStateReport]) -> str:

@@ -14,8 +14,8 @@ from tablebase.line import Line, LineEnd
 from tablebase.outcome import Outcome, Probe
 from tablebase.prospect import Prospect
 from tablebase.report import PositionReport, RuledMoveReport, in_moves
-from tablebase.rulereport import RuleStateReport
-from tablebase.ruletext import adds_to, count_in_words, standing, worth
+from tablebase.rulereport import RuleStateReport, rules_report
+from tablebase.ruletext import adds_to, count_in_words, headline, worth
 from tablebase.verdict import Cause, cause_of_draw, outcome_from_moves, verdict
 
 _GAP = "  "
@@ -54,13 +54,13 @@ def position_text(position: Position, report: PositionReport, ruleset: Ruleset, 
         ("ruleset", report["ruleset"]),
     ]
     ruled = Verdict(report["verdict"])
-    told = [verdict(position, probe, from_moves, cause), standing(ruled, report["rules"])]
+    told = headline(ruled, report["rules"], verdict(position, probe, from_moves, cause))
     if ruled is not Verdict.DRAWN:
         known = from_moves if probe.outcome is Outcome.UNKNOWN else probe.outcome
         told += _under_the_rules(position, known, Prospect(report["rules_outcome"]), report["ruleset"])
     parts = [
         str(position),
-        _wrapped(" ".join(filter(None, told)), width),
+        _wrapped(" ".join(told), width),
         "\n".join(_wrapped(f"{name:<8}  {text}", width, " " * 10) for name, text in facts),
     ]
     applying = [rule for rule in report["rules"] if rule["applies"]]
@@ -85,8 +85,11 @@ def line_text(line: Line, clock: Clock, probe: Probe, cause: Cause, prospect: Pr
     first = line.positions[0]
     from_moves = _first_outcome(line)
     known = from_moves if probe.outcome is Outcome.UNKNOWN else probe.outcome
-    told = [verdict(first, probe, from_moves, cause)]
-    told += _under_the_rules(first, known, prospect, clock.ruleset.name)
+    is_drawn = bool(line.fired) and not line.moves
+    ruled = Verdict.DRAWN if is_drawn else Verdict.OPEN
+    told = headline(ruled, rules_report(line.fired), verdict(first, probe, from_moves, cause))
+    if not is_drawn:
+        told += _under_the_rules(first, known, prospect, clock.ruleset.name)
     parts = [str(first), _wrapped(" ".join(told), width)]
     if line.moves:
         parts.append(_wrapped(_movetext(line), width))

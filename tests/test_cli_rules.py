@@ -37,7 +37,7 @@ def test_probe_shows_the_counts_and_what_they_leave(run: Run) -> None:
     assert rules.splitlines() == [
         "rule         article  count                   remaining",
         "king-moves   7.2.5    13 of 30 plies                 17",
-        "three-kings  7.2.4    6 of 15 moves of white          9",
+        "three-kings  7.2.4    6 of 15 moves of White          9",
         "balance      7.2.6    13 of 60 plies                 47",
         "repetition   7.2.3    1 of 3 times                    2",
     ]
@@ -49,6 +49,18 @@ def test_probe_shows_the_counts_and_what_they_leave(run: Run) -> None:
 def test_probe_adds_no_sentence_where_the_counts_change_nothing(run: Run) -> None:
     for fen in (THREE_KINGS, f"{THREE_KINGS}:C12,12,5,0,1", f"{THREE_KINGS}:H12:F9"):
         assert run("probe", fen)[1].split("\n\n")[1] == "White wins in 11 moves."
+
+
+def test_a_game_that_is_over_is_told_first_and_counts_beyond_a_limit_with_it(run: Run) -> None:
+    fen = f"{THREE_KINGS}:C40,40,20,0,1"
+    told = (
+        "The game is drawn, by king-moves (article 7.2.5, 40 plies, the limit is 30) and three-kings "
+        "(article 7.2.4, 20 moves of White, the limit is 15). From fresh counts: White wins in 11 moves."
+    )
+    for command in ("probe", "line"):
+        assert " ".join(run(command, fen)[1].split("\n\n")[1].split()) == told
+    rules = run("probe", fen)[1].split("\n\n")[3]
+    assert "20 moves of White, the limit is 15" in rules
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,8 @@ def test_a_rule_that_has_fired_says_so(tablebase: Tablebase) -> None:
     assert road.state is not None
     assert road.state.fired
     assert "5 of 5 moves are made: the game is a draw." in road.explanation
+    beyond = in_game(tablebase, "B:WKc1,Kh2,Kg7:BKb8:C20,20,20,0,1", THREE_KINGS)
+    assert "20 moves are made, the limit is 15: the game is a draw." in beyond.explanation
 
 
 def test_main_road_with_its_moves_made_spares_what_is_won(tablebase: Tablebase) -> None:
