@@ -14,7 +14,7 @@ from functools import cached_property
 from mmap import mmap
 from pathlib import Path
 from threading import local
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 from zlib import crc32
 
 import numpy as np
@@ -69,6 +69,10 @@ class Metric(StrEnum):
     DTC = "dtc"
     DTW = "dtw"
     DTB = "dtb"
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        raise ArgumentError(f"{value!r} is nothing that tables store; they store {', '.join(cls)}")
 
     def fits(self, material: Material, ruleset: Ruleset) -> bool:
         """Whether there is a table of it for a slice: DTB has one only where it is more than DTC."""

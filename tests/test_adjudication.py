@@ -159,30 +159,6 @@ def test_the_game_goes_on_after_its_end(judge: Judge) -> None:
     assert "before its first move" in over.problems[0].message
 
 
-def test_a_claim(judge: Judge) -> None:
-    back_and_forth = "1. a1-b2 h2-g1 2. b2-a1 g1-h2 3. a1-b2 h2-g1 4. b2-a1"
-    start = "W:WKa1,Kc1:BKh2,Kf8"
-    announced = judge(f"{back_and_forth} 1-1", start)
-    assert (announced.ending, announced.agreement) == (Ending.CUT_SHORT, Agreement.AGREES)
-    (claim,) = announced.claims
-    assert (str(claim.state.rule), claim.state.article, claim.state.count) == ("repetition", "7.2.3", 3)
-    assert (claim.player, str(claim.move)) == (Color.BLACK, "g1-h2")
-    how = "by repetition (article 7.2.3, 3 times)"
-    assert f"Black could claim a draw, {how}, announcing g1-h2." in sentence(announced)
-    claimed = judge(f"{back_and_forth} g1-h2 1-1", start)
-    assert fired(claimed) == [(8, "repetition", "7.2.3")]
-    assert claimed.plies[-1].after.ruling.verdict is Verdict.CLAIMABLE
-    assert (claimed.ending, claimed.agreement) == (Ending.CUT_SHORT, Agreement.AGREES)
-    assert [(claim.player, claim.move) for claim in claimed.claims] == [(Color.WHITE, None)]
-    assert f"White could claim a draw, {how}. " in sentence(claimed)
-    assert "can be claimed" in sentence(claimed)
-    # A claim is for players to make: a win may be written all the same, and the game may go on.
-    assert judge(f"{back_and_forth} g1-h2 0-2", start).agreement is Agreement.NOT_DECIDED
-    assert judge(f"{back_and_forth} g1-h2 5. a1-b2", start).problems == ()
-    earlier = judge("1. a1-b2 h2-g1 2. b2-a1 g1-h2 1-1", start)
-    assert (earlier.claims, earlier.agreement) == ((), Agreement.NOT_DECIDED)
-
-
 def test_a_rule_that_needs_a_missing_table_leaves_the_game_open(tmp_path: Path) -> None:
     moves = "1... b8-e5 2. c1-a3 e5-h8 3. g1-h2 h8-g7 4. h2-g1 g7-h8 5. a3-f8 h8-a1 6. f8-a3 a1-b2"
     pdn = f'[FEN "B:WKa5,Kc1,Kg1:BKb8"]\n{moves}'
@@ -345,42 +321,6 @@ def test_a_mistake_under_the_rules_alone(judge: Judge) -> None:
     assert "win to draw under the rules, a win as before on the board" in one_line(slow)
     assert judge("1. f4-h2", start).mistakes == ()
     assert judge("1. f4-e3", start.replace(":C12,12", ":C10,10")).mistakes == ()
-
-
-@pytest.mark.parametrize(
-    ("start", "moves", "move", "told"),
-    [
-        # Black's move would make the position come up for the third time; played unclaimed, it loses.
-        (
-            "W:WKc3,Ka1,Kc1:BKb8",
-            "1. c3-d2 b8-a7 2. d2-c3 a7-b8 3. c3-d2 b8-a7 4. d2-c3 a7-b8",
-            "a7-b8",
-            ", announcing",
-        ),
-        # It has come up already, and Black moves on.
-        (
-            "B:WKc3,Ka1,Kc1:BKb8",
-            "1... b8-a7 2. c3-d2 a7-b8 3. d2-c3 b8-a7 4. c3-d2 a7-b8 5. d2-c3 b8-h2",
-            None,
-            "",
-        ),
-    ],
-)
-def test_a_claim_that_is_missed_is_a_mistake(
-    judge: Judge, start: str, moves: str, move: str | None, told: str
-) -> None:
-    judged = judge(moves, start)
-    mistake = judged.mistakes[-1]
-    assert (mistake.ply, mistake.player) == (len(judged.plies), Color.BLACK)
-    assert (mistake.rules_before, mistake.rules_after) == (Prospect.DRAW, Prospect.LOSS)
-    assert mistake.keeping == ()
-    assert mistake.claim is not None
-    assert (str(mistake.claim.state.rule), mistake.claim.state.article) == ("repetition", "7.2.3")
-    assert mistake.claim.player is Color.BLACK
-    assert (mistake.claim.move and str(mistake.claim.move)) == move
-    how = f"by repetition (article 7.2.3, 3 times){told}"
-    assert f"; a claim of the draw would have kept it, {how}" in one_line(judged)
-    assert all(earlier.claim is None for earlier in judged.mistakes[:-1])
 
 
 def test_a_search_settles_what_the_tables_leave_open(tablebase: Tablebase) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from strategies import random_positions
 
-from tablebase import Boards, IllegalPositionError, Metric, open_tablebase
+from tablebase import ArgumentError, Boards, IllegalPositionError, Metric, open_tablebase
 
 GOOD = (1, 0, 0, 1 << 31)
 
@@ -67,7 +67,7 @@ def test_the_first_illegal_position_is_named(wrong: tuple[int, int, int, int], m
     ],
 )
 def test_other_arrays_are_refused(sets: object, black: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ArgumentError, match=message):
         Boards(sets, black)  # type: ignore[arg-type]
 
 
@@ -79,7 +79,7 @@ def test_no_positions_and_no_such_distance(plain2: Path, compiled: bool) -> None
             assert (found.wdl.shape, found.wdl.dtype) == ((0,), np.int8)
             assert found.dtb is not None
             assert (found.dtb.shape, found.dtb.dtype) == ((0,), np.int16)
-        with pytest.raises(ValueError, match="'dtx'"):
+        with pytest.raises(ArgumentError, match="'dtx' is nothing that tables store"):
             opened.probe_many([GOOD], [False], ["dtx"])  # type: ignore[list-item]
         with pytest.raises(IllegalPositionError, match="position 0 of the array"):
             opened.probe_many([(1, 1, 0, 0)], [False])
