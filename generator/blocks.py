@@ -1,57 +1,61 @@
-"""Solving a batch of blocks: exits of both sides, then the two passes over their king moves, then the results
-in the order of the files' index."""
+"""Solving a batch of blocks: exits of both sides, then the passes over their king moves (where a side has no
+kings, none), then the results in the order of the files' index."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from generator.afters import DRAWN, Afters
-from generator.exits import EVENTS_FULL, find_balance_events, find_exits
-from generator.sides import Results, Side, SideRoom, make_side
+from generator.events import EVENTS_FULL, list_events, score_balance
+from generator.exits import take_exits
+from generator.menexits import take_exits_of_men
+from generator.settle import settle
+from generator.sides import FIRST_PART, NOT_DECIDED, ONE_PART, Results, Side, SideRoom, make_side, word_count
 from generator.spread import spread_balance, spread_on_board, spread_under_rules
 from generator.subsets import BINOMIAL, Subsets
-from tablebase.kernels.bits import highest, signed
+from tablebase.kernels.bits import highest, popcount, signed
 from tablebase.kernels.jit import kernel
 
 
 @kernel
-def _fill_draws(side: Side, block: int, tables: Subsets, scores: NDArray[np.uint8], score_start: int) -> None:
-    """What the spread has left without a score is drawn on the board."""
-    men = signed(side.men[block] | side.opponent_men[block])
-    kings, columns = side.kings, side.columns
-    own_sets = tables.squares[tables.start[max(kings - 1, 0)] :]
+def fill_draws(
+    side: Side,
+    tables: Subsets,
+    scores: NDArray[np.uint8],
+    score_starts: NDArray[np.int64],
+    part: int,
+    parts: int,
+) -> None:
+    """What the spread has left without a score is drawn on the board. Threads can share the rows."""
+    columns, rows, men_of, opponent_men_of = side.columns, side.rows, side.men, side.opponent_men
+    own_sets = tables.squares[tables.start[side.kings - 1] :]
     opponent_sets = tables.squares[tables.start[side.opponent_kings] :]
-    for row in range(side.rows):
-        others = signed(own_sets[row])
-        if others & men:
-            continue
-        for column in range(columns):
-            opponents = signed(opponent_sets[column])
-            if opponents & (men | others):
-                continue
-            at = score_start + (row * columns + column) * (32 if kings else 1)
-            if kings == 0:
-                if scores[at] == 0:
-                    scores[at] = DRAWN
-                continue
-            valid = np.uint32(~np.uint32(men | others | opponents))
-            here = scores[at : at + 32]
-            for lane in range(32):
-                drawn = np.uint8(DRAWN) if (valid >> np.uint32(lane)) & np.uint32(1) else np.uint8(0)
-                here[lane] = drawn if here[lane] == 0 else here[lane]
-
-
-@kernel
-def _fill_balance_draws(side: Side, tables: Subsets, scores: NDArray[np.uint8]) -> None:
     for block in range(side.blocks):
-        _fill_draws(side, block, tables, scores, side.balance_start[block])
+        men = signed(men_of[block] | opponent_men_of[block])
+        for row in range(part, rows, parts):
+            others = signed(own_sets[row])
+            if others & men:
+                continue
+            for column in range(columns):
+                opponents = signed(opponent_sets[column])
+                if opponents & (men | others):
+                    continue
+                at = score_starts[block] + (row * columns + column) * 32
+                valid = np.uint32(~np.uint32(men | others | opponents))
+                here = scores[at : at + 32]
+                for lane in range(32):
+                    drawn = np.uint8(DRAWN) if (valid >> np.uint32(lane)) & np.uint32(1) else np.uint8(0)
+                    here[lane] = drawn if here[lane] == 0 else here[lane]
 
 
 @kernel
-def _gather(side: Side, block: int, tables: Subsets, results: Results, index: int) -> None:
-    """The block's results in the order of the index: the opponent's kings, then own, each in order of rank.
-    (Ranks among the free squares run in the same order as ranks among all squares.)"""
-    men = signed(side.men[block] | side.opponent_men[block])
-    kings, columns = side.kings, side.columns
+def gather(
+    side: Side, tables: Subsets, results: Results, bases: NDArray[np.int64], part: int, parts: int
+) -> None:
+    """The results of a batch in the order of the index: the opponent's kings, then own, each in order of
+    rank. (Ranks among the free squares run in the same order as ranks among all squares.) Threads can share
+    the sets of the opponent's kings."""
+    kings, columns, rows, lanes = side.kings, side.columns, side.rows, side.lanes
+    men_of, opponent_men_of = side.men, side.opponent_men
     quiet, dtw, dtc, dtb = side.quiet, side.dtw, side.dtc, side.dtb
     out_dtw, out_dtc, out_dtb, out_stored = results.dtw, results.dtc, results.dtb, results.stored
     with_balance = len(out_dtb) > 0
@@ -59,40 +63,82 @@ def _gather(side: Side, block: int, tables: Subsets, results: Results, index: in
         tables.squares[tables.start[kings] :],
         tables.squares[tables.start[side.opponent_kings] :],
     )
-    for column in range(columns):
-        opponents = signed(opponent_sets[column])
-        if opponents & men:
-            continue
-        for own_rank in range(BINOMIAL[32, kings]):
-            own = signed(own_sets[own_rank])
-            if own & (men | opponents):
+    for block in range(side.blocks):
+        men = signed(men_of[block] | opponent_men_of[block])
+        index = bases[block]
+        number = 0
+        for column in range(columns):
+            opponents = signed(opponent_sets[column])
+            if opponents & men:
                 continue
-            lane = highest(own) if own else 0
-            row = own_rank - BINOMIAL[lane, kings] if own else 0
-            word = (block * side.rows + row) * columns + column
-            out_dtw[index] = dtw[word * 32 + lane]
-            out_dtc[index] = dtc[word * 32 + lane]
-            if with_balance:
-                out_dtb[index] = dtb[word * 32 + lane]
-            out_stored[index] = (quiet[word] >> np.uint32(lane)) & np.uint32(1)
-            index += 1
+            number += 1
+            if parts > 1 and number % parts != part:
+                index += BINOMIAL[32 - popcount(men) - side.opponent_kings, kings]
+                continue
+            for own_rank in range(BINOMIAL[32, kings]):
+                own = signed(own_sets[own_rank])
+                if own & (men | opponents):
+                    continue
+                lane = highest(own) if own else 0
+                row = own_rank - BINOMIAL[lane, kings] if own else 0
+                word = (block * rows + row) * columns + column
+                out_dtw[index] = dtw[word * lanes + lane]
+                out_dtc[index] = dtc[word * lanes + lane]
+                if with_balance:
+                    out_dtb[index] = dtb[word * lanes + lane]
+                out_stored[index] = (quiet[word] >> np.uint32(lane)) & np.uint32(1)
+                index += 1
 
 
 @kernel
-def _gather_all(side: Side, tables: Subsets, results: Results, bases: NDArray[np.int64]) -> None:
+def finish_afters(side: Side, afters: Afters) -> None:
+    """Complete a batch's after tables, in which all scores stand already."""
+    words, starts, lost, won = word_count(side), side.word_start, side.lost, side.won
+    lost_after, won_after = afters.lost, afters.won
     for block in range(side.blocks):
-        _gather(side, block, tables, results, bases[block])
+        start = starts[block]
+        for word in range(words):
+            lost_after[start + word] = lost[block * words + word]
+            won_after[start + word] = won[block * words + word]
 
 
 @kernel
-def _finish_afters(side: Side, tables: Subsets, afters: Afters) -> None:
-    """Complete a batch's after tables, in which the scores of won and lost positions stand already."""
-    words = side.rows * side.columns
-    for block in range(side.blocks):
-        _fill_draws(side, block, tables, afters.score, side.score_start[block])
-        start = side.word_start[block]
-        afters.lost[start : start + words] = side.lost[block * words : (block + 1) * words]
-        afters.won[start : start + words] = side.won[block * words : (block + 1) * words]
+def prepare(side: Side, scores: NDArray[np.uint8]) -> int:
+    """Before the passes: nothing is decided, and exits are events, if there are `scores`. Returns the last
+    slot of events, or EVENTS_FULL."""
+    lanes = side.blocks * word_count(side) * 32
+    side.dtc[:lanes] = NOT_DECIDED
+    if len(scores):
+        return list_events(side, side.dtw)
+    side.dtw[:lanes] = NOT_DECIDED
+    return 0
+
+
+@kernel
+def spread(
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    scores: NDArray[np.uint8],
+    limit: int,
+    strip_room: NDArray[np.uint32],
+) -> int:
+    """The two passes of a batch whose sides both have kings, and what they leave drawn. Returns 0,
+    EVENTS_FULL or TOO_LONG."""
+    last_slot = 0
+    for s in range(count):
+        found = prepare(sides[s], scores)
+        if found < 0:
+            return found
+        last_slot = max(last_slot, found)
+    if len(scores):
+        error = spread_on_board(sides, count, tables, scores, last_slot, strip_room)
+        if error:
+            return error
+        for s in range(count):
+            fill_draws(sides[s], tables, scores, sides[s].score_start, FIRST_PART, ONE_PART)
+    spread_under_rules(sides, count, tables, limit, strip_room)
+    return 0
 
 
 @kernel
@@ -122,30 +168,34 @@ def solve_batch(
     EVENTS_FULL (nothing done: call again with more room) or TOO_LONG.
     """
     sides = (
-        make_side(kings, opponent_kings, men, bases, 0, afters, rooms[0]),
-        make_side(opponent_kings, kings, turned_men, bases, 1, afters, rooms[1]),
+        make_side(kings, opponent_kings, men, bases, signed(0), afters, rooms[0]),
+        make_side(opponent_kings, kings, turned_men, bases, signed(1), afters, rooms[1]),
     )
     count = 1 if sides[1].blocks == 0 else 2
-    last_event = 0
     for s in range(count):
-        found = find_exits(sides[s], tables, afters, capture_work, known, results[s], bases[:, s])
-        if found < 0:
-            return found
-        last_event = max(last_event, found)
-    error = spread_on_board(sides, count, tables, afters.score, last_event, strip_room)
+        own_bases = np.ascontiguousarray(bases[:, s])
+        if sides[s].kings:
+            take_exits(sides[s], tables, afters, capture_work, known, results[s], own_bases)
+        else:
+            take_exits_of_men(sides[s], tables, afters, capture_work, known, results[s], own_bases)
+    if kings and opponent_kings:
+        error = spread(sides, count, tables, afters.score, limit, strip_room)
+    else:
+        error = settle(sides, count, tables, limit, afters.score)
     if error:
         return error
-    spread_under_rules(sides, count, tables, limit, strip_room)
     for s in range(count):
-        _finish_afters(sides[s], tables, afters)
+        finish_afters(sides[s], afters)
     if balance_limit > 0:
         for s in range(count):
-            if find_balance_events(sides[s], tables, balance_scores[s]) < 0:
+            score_balance(sides[s], tables, balance_scores[s])
+            if list_events(sides[s], sides[s].dtb) < 0:
                 return EVENTS_FULL
         spread_balance(sides, count, tables, balance_scores, balance_limit, strip_room)
         for s in range(count):
-            _fill_balance_draws(sides[s], tables, balance_scores[s])
+            fill_draws(sides[s], tables, balance_scores[s], sides[s].balance_start, FIRST_PART, ONE_PART)
     for s in range(count):
         if not known:
-            _gather_all(sides[s], tables, results[s], bases[:, s])
+            own_bases = np.ascontiguousarray(bases[:, s])
+            gather(sides[s], tables, results[s], own_bases, FIRST_PART, ONE_PART)
     return 0

@@ -90,7 +90,7 @@ def _open_lanes(square: int, victim: int, direction: int, lanes: int, in_the_way
 
 
 @inlined
-def _captures_from(square: int, king: int, occupied: int, targets: int, lanes: int, in_the_way: int) -> int:
+def captures_from(square: int, king: int, occupied: int, targets: int, lanes: int, in_the_way: int) -> int:
     """The lanes in which a piece on `square` can capture."""
     able = 0
     for direction in range(4):
@@ -117,7 +117,8 @@ def _put_down(
 
 
 @inlined
-def _push(work: NDArray[np.int64], node: int, square: int, king: int, captured: int, lanes: int) -> None:
+def push(work: NDArray[np.int64], node: int, square: int, king: int, captured: int, lanes: int) -> None:
+    """Put a capture in progress on the stack, as its node number `node`."""
     work[node * _NODE] = square
     work[node * _NODE + 1] = king
     work[node * _NODE + 2] = captured
@@ -125,7 +126,7 @@ def _push(work: NDArray[np.int64], node: int, square: int, king: int, captured: 
 
 
 @kernel
-def _carry_on(
+def carry_on(
     work: NDArray[np.int64], nodes: int, men: int, others: int, targets: int, stands_by: bool
 ) -> int:
     """Carry the captures on the stack to their ends; the lanes that had one to begin with.
@@ -165,9 +166,9 @@ def _carry_on(
                 target = landing
                 while target >= 0 and (landings >> target) & 1 and reaching:
                     reaching &= ~((1 << target) & in_the_way)
-                    going_on = _captures_from(target, crowned, occupied, left, reaching, in_the_way)
+                    going_on = captures_from(target, crowned, occupied, left, reaching, in_the_way)
                     if going_on:
-                        _push(work, nodes, target, crowned, captured, going_on)
+                        push(work, nodes, target, crowned, captured, going_on)
                         nodes += 1
                         ending &= ~going_on
                     target = STEP[target, direction]
@@ -214,11 +215,11 @@ def _lane_king_captures(work: NDArray[np.int64], men: int, others: int, targets:
             while squares:
                 target = lowest(squares)
                 squares &= squares - 1
-                if _captures_from(target, 1, occupied, left, 1, 0):
-                    _push(work, nodes, target, 1, 1 << victim, lanes)
+                if captures_from(target, 1, occupied, left, 1, 0):
+                    push(work, nodes, target, 1, 1 << victim, lanes)
                     nodes += 1
             if nodes:
-                _carry_on(work, nodes, men, others, targets, False)
+                carry_on(work, nodes, men, others, targets, False)
             else:
                 _put_down(work, men, others, landings, 1 << victim, lanes)
     return started
@@ -252,8 +253,8 @@ def captures(work: NDArray[np.int64], lane: bool, men: int, others: int, targets
         square = lowest(pieces)
         pieces &= pieces - 1
         king = (others >> square) & 1
-        if _captures_from(square, king, occupied, targets, valid, in_the_way):
-            _push(work, 0, square, king, 0, valid)
+        if captures_from(square, king, occupied, targets, valid, in_the_way):
+            push(work, 0, square, king, 0, valid)
             rest = ~(1 << square)
-            started |= _carry_on(work, 1, men & rest, others & rest, targets, lane)
+            started |= carry_on(work, 1, men & rest, others & rest, targets, lane)
     return started

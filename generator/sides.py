@@ -1,7 +1,7 @@
 """A side to move in a batch of blocks: the shape of its words, and all that is known of them while
 solving."""
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +9,17 @@ from numpy.typing import NDArray
 from generator.afters import Afters, block_offset
 from generator.subsets import BINOMIAL
 from tablebase.kernels.bits import popcount
-from tablebase.kernels.jit import inlined
+from tablebase.kernels.jit import inlined, kernel
 
 # Columns are looked at in strips of this many words: two AVX-512 registers, and a fine enough grain to skip
 # by.
 STRIP = 32
 NOT_DECIDED = 255
-# In the balance pass, event lists of losses in p plies are those of slot p, wins in p those of this slot + p.
+# Kernels whose work threads can share take `part` of `parts`; the whole is the first of one. (numba takes
+# plain integers for literals, and compiles such a kernel once more for them.)
+FIRST_PART = cast(int, np.int64(0))
+ONE_PART = cast(int, np.int64(1))
+# Events of losses stand in the slots below this one, those of wins from it on (see events.py).
 WINS_SLOT = 128
 
 
@@ -24,6 +28,7 @@ class Side(NamedTuple):
 
     Words stand at [block][row][column]: row = rank of the mover's other kings, column = rank of the
     opponent's kings. A position is decided in one word only, the one whose lane king is its highest king.
+    A word has 32 `lanes`, or one for a side without kings.
 
     Arrays by block: `men`, `opponent_men` (the mover plays up); where the block begins: `word_start` and
     `score_start` in the after tables, `balance_start` in the material's own balance scores.
@@ -32,12 +37,12 @@ class Side(NamedTuple):
     exit that is not lost, or one whose distance is not reached); `new_wins`, `new_losses`; `lost`, `won`:
     what its king moves lead to, opponent to move (the opponent's results, scattered here); `rule_win`,
     `rule_safe`, `rule_any`: exits under the rules; `change_win`, `change_safe`, `change_any`: those of them
-    that change the balance of forces. `dtw`, `dtc`, `dtb` uint8 [word * 32 + lane]: the results, in plies.
+    that change the balance of forces. `dtw`, `dtc`, `dtb` uint8 [word * lanes + lane]: the results, in plies.
     Where there is no pass to the balance change `dtb` is empty, and `change_*` mean nothing.
 
-    By strip: `lost_changed`, `won_changed` since they were looked at; `touched` holds new results.
-    Events, a linked list for each ply: `event_first` [ply], `event_next`, `event_word`, `event_lanes`;
-    `event_count` [1].
+    By strip, the ply at which it is to be looked at: `lost_changed`, `won_changed`. By [strip][row], the last
+    ply at which there were new results: `touched`.
+    Events, a linked list for each distance: `event_first` [slot], `event_next`, `event_word`, `event_lanes`.
     """
 
     kings: int
@@ -45,6 +50,7 @@ class Side(NamedTuple):
     blocks: int
     rows: int
     columns: int
+    lanes: int
     men: NDArray[np.int64]
     opponent_men: NDArray[np.int64]
     word_start: NDArray[np.int64]
@@ -73,7 +79,6 @@ class Side(NamedTuple):
     event_next: NDArray[np.int32]
     event_word: NDArray[np.int32]
     event_lanes: NDArray[np.uint32]
-    event_count: NDArray[np.int64]
 
 
 @inlined
@@ -96,12 +101,12 @@ class SideRoom(NamedTuple):
     dtw: NDArray[np.uint8]
     dtc: NDArray[np.uint8]
     dtb: NDArray[np.uint8]
-    strips: NDArray[np.uint8]  # [3, most strips]
+    strips: NDArray[np.uint8]  # [2, most strips]
+    touched: NDArray[np.uint8]  # [most strips * rows]
     event_first: NDArray[np.int32]  # [256]
     event_next: NDArray[np.int32]
     event_word: NDArray[np.int32]
     event_lanes: NDArray[np.uint32]
-    event_count: NDArray[np.int64]  # [1]
 
 
 class Results(NamedTuple):
@@ -114,7 +119,7 @@ class Results(NamedTuple):
     stored: NDArray[np.uint8]
 
 
-@inlined
+@kernel
 def make_side(
     kings: int,
     opponent_kings: int,
@@ -126,6 +131,7 @@ def make_side(
 ) -> Side:
     """A side of the blocks `men` [block, 2]; without those that are their own twins on the second side."""
     blocks = len(men) if bases[0, s] >= 0 else 0
+    lanes = 32 if kings else 1
     for block in range(blocks):
         own, opponent = men[block, 0], men[block, 1]
         offset = block_offset(kings, own, opponent_kings, opponent)
@@ -133,14 +139,15 @@ def make_side(
         room.starts[0, block] = own
         room.starts[1, block] = opponent
         room.starts[2, block] = afters.start[place] + offset
-        room.starts[3, block] = afters.score_start[place] + offset * (32 if kings else 1)
-        room.starts[4, block] = offset * 32
+        room.starts[3, block] = afters.score_start[place] + offset * lanes
+        room.starts[4, block] = offset * lanes
     w = room.words
     return Side(
-        kings, opponent_kings, blocks, BINOMIAL[32, max(kings - 1, 0)], BINOMIAL[32, opponent_kings],
+        kings, opponent_kings, blocks,
+        BINOMIAL[32, max(kings - 1, 0)], BINOMIAL[32, opponent_kings], lanes,
         room.starts[0], room.starts[1], room.starts[2], room.starts[3], room.starts[4],
         w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
         room.dtw, room.dtc, room.dtb,
-        room.strips[0], room.strips[1], room.strips[2],
-        room.event_first, room.event_next, room.event_word, room.event_lanes, room.event_count,
+        room.strips[0], room.strips[1], room.touched,
+        room.event_first, room.event_next, room.event_word, room.event_lanes,
     )  # fmt: skip

@@ -13,13 +13,14 @@ from generator.afters import LONGEST_PLIES, Afters, allocate, forget_outcome, pa
 from generator.blocks import solve_batch
 from generator.captures import capture_work
 from generator.errors import DistanceOverflowError, StoppedError
-from generator.exits import EVENTS_FULL
+from generator.events import EVENTS_FULL
 from generator.memory import Memory
-from generator.menplacements import blocks_of
+from generator.menplacements import Blocks, blocks_of
 from generator.sides import NOT_DECIDED, STRIP, Results, SideRoom
 from generator.spread import TOO_LONG
 from generator.staircase import compile_search, count_both
 from generator.subsets import Subsets, subsets
+from generator.together import Team, solve_together
 from tablebase.indexing import sets_at
 from tablebase.kernels.jit import interruptible
 from tablebase.material import Material
@@ -28,6 +29,8 @@ from tablebase.material import Material
 _BATCH_WORDS = 2048
 # The work of one task: enough positions to hide what starting it costs.
 _TASK_POSITIONS = 100_000
+# A block with as many positions is shared by threads: with fewer, waiting for one another takes longer.
+_SHARED_POSITIONS = 100_000
 _WORD_ARRAYS = 13
 _NO_LIMIT = LONGEST_PLIES
 
@@ -55,19 +58,22 @@ def _side_room(
 ) -> SideRoom:
     words, columns = _shape(kings, opponent_kings)
     words *= blocks
-    events = words * events_a_word + 32
+    lanes = 32 if kings else 1
+    strips = blocks * -(-columns // STRIP)
+    # Nothing spreads, and no exit has to wait, where a side has no kings.
+    events = words * events_a_word + 32 if kings and opponent_kings else 0
     return SideRoom(
         starts=np.zeros((5, blocks), dtype=np.int64),
         words=np.zeros((_WORD_ARRAYS, words), dtype=np.uint32),
-        dtw=np.full(words * 32, NOT_DECIDED, dtype=np.uint8),
-        dtc=np.full(words * 32, NOT_DECIDED, dtype=np.uint8),
-        dtb=np.full(words * 32 if with_balance else 0, NOT_DECIDED, dtype=np.uint8),
-        strips=np.zeros((3, blocks * -(-columns // STRIP)), dtype=np.uint8),
+        dtw=np.full(words * lanes, NOT_DECIDED, dtype=np.uint8),
+        dtc=np.full(words * lanes, NOT_DECIDED, dtype=np.uint8),
+        dtb=np.full(words * lanes if with_balance else 0, NOT_DECIDED, dtype=np.uint8),
+        strips=np.zeros((2, strips), dtype=np.uint8),
+        touched=np.zeros(strips * (words // (blocks * columns)), dtype=np.uint8),
         event_first=np.full(256, -1, dtype=np.int32),
         event_next=np.zeros(events, dtype=np.int32),
         event_word=np.zeros(events, dtype=np.int32),
         event_lanes=np.zeros(events, dtype=np.uint32),
-        event_count=np.zeros(1, dtype=np.int64),
     )
 
 
@@ -111,7 +117,7 @@ class Workshop:
             _shape(material.own_kings, material.other_kings),
             _shape(material.other_kings, material.own_kings),
         )
-        a_word = 4 * _WORD_ARRAYS + 3 * 32 + 12 * Workshop._EVENTS_A_WORD
+        a_word = 4 * _WORD_ARRAYS + 1 + 3 * 32 + 12 * Workshop._EVENTS_A_WORD
         return _batch(material) * sum(words * a_word for words, _ in shapes)
 
 
@@ -245,6 +251,9 @@ class Crew:
         balance = self._balance_limit(material)
         # Without men every king move counts in both: the smaller limit rules.
         limit = min(self._limit, balance) if balance and not material.men else self._limit
+        if self._jobs > 1 and not material.men and material.positions >= _SHARED_POSITIONS:
+            self._solve_together(material, limit, tables, blocks, results, known)
+            return
         local = threading.local()
 
         def run(first: int, last: int) -> None:
@@ -287,6 +296,31 @@ class Crew:
             if self._stopping.is_set():
                 raise StoppedError
         self._memory.forget((own_balance, mirror_balance))
+
+    def _solve_together(
+        self, material: Material, limit: int, tables: Subsets, blocks: Blocks, results: Pair, known: bool
+    ) -> None:
+        team, workshop = Team(self._executor, self._jobs, self._stopping), Workshop(material)
+        kings, opponent_kings = material.own_kings, material.other_kings
+        error = EVENTS_FULL
+        while error == EVENTS_FULL:
+            error = solve_together(
+                team,
+                blocks,
+                kings,
+                opponent_kings,
+                limit,
+                tables,
+                self._afters,
+                workshop.rooms,
+                results,
+                known,
+            )
+            if error == EVENTS_FULL:
+                workshop.grow()
+        if error == TOO_LONG:
+            raise DistanceOverflowError(material, LONGEST_PLIES)
+        self._done(material.block_size * int(np.count_nonzero(blocks.bases >= 0)))
 
 
 class _Here(Executor):

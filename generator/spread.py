@@ -7,8 +7,13 @@ new result is scattered once into the words of the other side, where the positio
 Two passes use it. On the board (DTW) exits come in when their distance is reached, wins at odd and losses at
 even plies. Under the rules (DTC) all exits are one ply long, and the pass ends at the limit of the rule.
 
-A *batch* of blocks of the same shape, which do not lead to each other, goes through together: a block without
-kings is a single position, and would drown in what a pass costs.
+A *batch* of blocks of the same shape, which do not lead to each other, goes through together: a block of few
+words would drown in what a pass costs. Both sides have kings; where one has none nothing spreads (settle.py).
+
+A ply has three steps: what is new is let in, results are found, results are applied. The work of the last
+two can be shared by threads, as `part` of `parts`, with the end of each step as a barrier (together.py): each
+finds the results of some rows of words, and applies those of some lanes. Different lanes of the mover are
+different sets of its kings, and so different words of the other side: no two threads write to the same word.
 """
 
 import numpy as np
@@ -16,28 +21,30 @@ from numpy.typing import NDArray
 
 from generator.afters import LONGEST_PLIES, WIN_AT_ONCE
 from generator.lanes import ALL_LANES, king_moves
-from generator.sides import STRIP, WINS_SLOT, Side, strip_count, word_count
+from generator.sides import FIRST_PART, ONE_PART, STRIP, WINS_SLOT, Side, strip_count, word_count
 from generator.subsets import BINOMIAL, Subsets
 from tablebase.kernels.bits import lowest, signed
 from tablebase.kernels.jit import inlined, kernel
 
 TOO_LONG = -1
+NEVER = 255
 
 
-# Arrays are taken out of their tuples before the loops: numba counts references at each such access.
+# Arrays are taken out of their tuples before the loops: numba counts references at each such access. Whether
+# it is about wins is worked out, not written as a literal, or numba compiles these kernels once for each.
 
 
 @kernel
-def _find(side: Side, tables: Subsets, wins: bool, strip_room: NDArray[np.uint32]) -> None:
+def _find(
+    side: Side, tables: Subsets, wins: bool, ply: int, strip_room: NDArray[np.uint32], part: int, parts: int
+) -> None:
     """New wins (a king move to a lost position) or losses (none to a position not yet won) of the strips
     whose successors have changed."""
-    if side.kings == 0:
-        return
     columns, rows, strips = side.columns, side.rows, strip_count(side)
     changed = side.lost_changed if wins else side.won_changed
     goals = side.lost if wins else side.won
     results = side.new_wins if wins else side.new_losses
-    touched_strips, open_lanes, held_lanes = side.touched, side.open, side.held
+    touched_rows, open_lanes, held_lanes = side.touched, side.open, side.held
     men, opponent_men = side.men, side.opponent_men
     reach, empty, path = strip_room[:STRIP], strip_room[STRIP : 2 * STRIP], strip_room[2 * STRIP :]
     own = tables.start[side.kings - 1]
@@ -45,16 +52,15 @@ def _find(side: Side, tables: Subsets, wins: bool, strip_room: NDArray[np.uint32
     others = tables.squares[tables.start[side.opponent_kings] : tables.start[side.opponent_kings + 1]]
     everywhere = np.uint32(0) if wins else ALL_LANES
     for strip in range(side.blocks * strips):
-        if not changed[strip]:
+        if changed[strip] != ply:
             continue
-        changed[strip] = 0
         block = strip // strips
         first = (strip - block * strips) * STRIP
         count = min(STRIP, columns - first)
         blockers = signed(men[block] | opponent_men[block])
         base = block * rows * columns
-        touched_strip = np.uint32(0)
-        for row in range(rows):
+        # Threads take turns, as rows of high sets have few lanes.
+        for row in range((part + strip) % parts, rows, parts):
             at = base + row * columns + first
             still_open = open_lanes[at : at + count]
             held = held_lanes[at : at + count]
@@ -83,13 +89,14 @@ def _find(side: Side, tables: Subsets, wins: bool, strip_room: NDArray[np.uint32
                 path,
             )
             found = results[at : at + count]
+            any_new = np.uint32(0)
             for c in range(count):
                 lanes = np.uint32(still_open[c] & np.uint32(~np.uint32(held[c] & everywhere)))
                 new = np.uint32(found[c] | np.uint32(lanes & np.uint32(reach[c] ^ everywhere)))
                 found[c] = new
-                touched_strip = np.uint32(touched_strip | new)
-        if touched_strip:
-            touched_strips[strip] = 1
+                any_new = np.uint32(any_new | new)
+            if any_new:
+                touched_rows[strip * rows + row] = ply
 
 
 @kernel
@@ -103,6 +110,8 @@ def _apply(
     scores: NDArray[np.uint8],
     score_starts: NDArray[np.int64],
     score: int,
+    part: int,
+    parts: int,
 ) -> int:
     """Decide the new results of one kind, and write each into every word of the other side that holds the
     position: into what its moves lead to, and into its scores (score 0: those are left alone). Returns how
@@ -110,7 +119,7 @@ def _apply(
     results = side.new_wins if wins else side.new_losses
     goals = other.won if wins else other.lost
     changed = other.won_changed if wins else other.lost_changed
-    touched, open_lanes = side.touched, side.open
+    touched = side.touched
     columns, rows, strips = side.columns, side.rows, strip_count(side)
     goal_columns, goal_words, goal_strips = other.columns, word_count(other), strip_count(other)
     kings, opponent_kings = side.kings, side.opponent_kings
@@ -118,35 +127,31 @@ def _apply(
     opponent_sets = tables.squares[tables.start[opponent_kings] :]
     less_one = tables.less_one[tables.less_one_start[opponent_kings] :]
     decided = 0
+    lanes_of_part = 0
+    for lane in range(part, 32, parts):
+        lanes_of_part |= 1 << lane
     for strip in range(side.blocks * strips):
-        if not touched[strip]:
-            continue
         block = strip // strips
         first = (strip - block * strips) * STRIP
         count = min(STRIP, columns - first)
         base = block * goal_words
         score_start = score_starts[block]
         for row in range(rows):
+            if touched[strip * rows + row] != ply:
+                continue
             at = (block * rows + row) * columns + first
             for c in range(count):
                 if results[at + c] == 0:
                     continue
-                lanes = signed(results[at + c])
-                results[at + c] = 0
-                open_lanes[at + c] = np.uint32(open_lanes[at + c] & np.uint32(~np.uint32(lanes)))
+                lanes = signed(results[at + c]) & lanes_of_part
                 opponents = signed(opponent_sets[first + c])
                 while lanes:
                     lane = lowest(lanes)
                     lanes &= lanes - 1
                     decided += 1
                     plies[(at + c) * 32 + lane] = np.uint8(ply)
-                    turned = signed(turned_ranks[row + BINOMIAL[lane, kings] if kings else 0])
-                    changed[block * goal_strips + turned // STRIP] = 1
-                    if opponent_kings == 0:
-                        goals[base + turned] = np.uint32(1)
-                        if score:
-                            scores[score_start + turned] = np.uint8(score)
-                        continue
+                    turned = signed(turned_ranks[row + BINOMIAL[lane, kings]])
+                    changed[block * goal_strips + turned // STRIP] = ply + 1
                     left = opponents
                     for i in range(opponent_kings):
                         square = 31 - lowest(left)
@@ -160,7 +165,7 @@ def _apply(
 
 
 @kernel
-def _take_events(side: Side, slot: int, wins: bool) -> None:
+def _take_events(side: Side, slot: int, wins: bool, ply: int) -> None:
     """The exits whose distance is reached: wins, or losses and lanes no longer held."""
     event = signed(side.event_first[slot])
     if event < 0:
@@ -174,16 +179,15 @@ def _take_events(side: Side, slot: int, wins: bool) -> None:
         side.touched,
         side.won_changed,
     )
-    inside_lanes = ALL_LANES if side.kings else np.uint32(0)
-    columns, words_of_block, strips = side.columns, word_count(side), strip_count(side)
+    columns, rows, words_of_block, strips = side.columns, side.rows, word_count(side), strip_count(side)
     one_strip_a_block = strips == 1
     while event >= 0:
         word = signed(words[event])
         lanes = lanes_of[event]
         block = word // words_of_block
         strip = block if one_strip_a_block else block * strips + word % columns // STRIP
-        touched[strip] = 1
-        inside = np.uint32(np.uint32(lanes & quiet[word]) & inside_lanes)
+        touched[strip * rows + word // columns % rows] = ply
+        inside = np.uint32(lanes & quiet[word])
         outside = np.uint32(lanes & np.uint32(~inside))
         if wins:
             new = np.uint32(outside | np.uint32(inside & open_lanes[word]))
@@ -192,7 +196,7 @@ def _take_events(side: Side, slot: int, wins: bool) -> None:
             new_losses[word] = np.uint32(new_losses[word] | outside)
             held[word] = np.uint32(held[word] & np.uint32(~inside))
             if inside:
-                won_changed[strip] = 1
+                won_changed[strip] = ply
         event = signed(following[event])
 
 
@@ -203,11 +207,85 @@ def _begin(side: Side) -> None:
     side.won[:words] = 0
     open_lanes, quiet = side.open, side.quiet
     for strip in range(side.blocks * strip_count(side)):
-        side.lost_changed[strip] = 0
-        side.won_changed[strip] = 1  # at ply 0: positions without any move
-        side.touched[strip] = 0
+        side.lost_changed[strip] = NEVER
+        side.won_changed[strip] = 0  # positions without any move
+    side.touched[: side.blocks * strip_count(side) * side.rows] = NEVER
+    side.new_wins[:words] = 0
+    side.new_losses[:words] = 0
     for word in range(words):
-        open_lanes[word] = quiet[word] if side.kings else np.uint32(0)
+        open_lanes[word] = quiet[word]
+
+
+@kernel
+def _close(side: Side, ply: int) -> None:
+    """Results applied at the ply before are no longer open, and no longer new."""
+    touched, open_lanes, new_wins, new_losses = side.touched, side.open, side.new_wins, side.new_losses
+    rows, columns, strips = side.rows, side.columns, strip_count(side)
+    for strip in range(side.blocks * strips):
+        block = strip // strips
+        first = (strip - block * strips) * STRIP
+        count = min(STRIP, columns - first)
+        for row in range(rows):
+            if touched[strip * rows + row] != ply - 1:
+                continue
+            at = (block * rows + row) * columns + first
+            still_open, wins, losses = (
+                open_lanes[at : at + count],
+                new_wins[at : at + count],
+                new_losses[at : at + count],
+            )
+            for c in range(count):
+                still_open[c] = np.uint32(still_open[c] & np.uint32(~np.uint32(wins[c] | losses[c])))
+                wins[c] = 0
+                losses[c] = 0
+
+
+@kernel
+def begin_on_board(sides: tuple[Side, Side], count: int, ply: int) -> None:
+    """The first step of a ply of the pass on the board."""
+    for s in range(count):
+        if ply == 0:
+            _begin(sides[s])
+        _close(sides[s], ply)
+        wins = ply % 2 == 1
+        _take_events(sides[s], WINS_SLOT + ply // 2 if wins else ply // 2, wins, ply)
+
+
+@kernel
+def find_on_board(
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    ply: int,
+    strip_room: NDArray[np.uint32],
+    part: int,
+    parts: int,
+) -> None:
+    """The second step of a ply of the pass on the board: wins at odd, losses at even plies."""
+    for s in range(count):
+        _find(sides[s], tables, ply % 2 == 1, ply, strip_room, part, parts)
+
+
+@kernel
+def apply_on_board(
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    scores: NDArray[np.uint8],
+    ply: int,
+    part: int,
+    parts: int,
+) -> int:
+    """The third step of a ply of the pass on the board; how many positions it decides."""
+    wins = ply % 2 == 1
+    score = (ply + 1) // 2 if wins else WIN_AT_ONCE - ply // 2
+    decided = 0
+    for s in range(count):
+        t = count - 1 - s
+        starts = sides[t].score_start
+        plies = sides[s].dtw
+        decided += _apply(sides[s], sides[t], tables, wins, plies, ply, scores, starts, score, part, parts)
+    return decided
 
 
 @kernel
@@ -216,40 +294,20 @@ def spread_on_board(
     count: int,
     tables: Subsets,
     scores: NDArray[np.uint8],
-    last_event: int,
+    last_slot: int,
     strip_room: NDArray[np.uint32],
 ) -> int:
-    """DTW of a batch, from `held`, `quiet` and the events of its exits. `count` is 1 where the blocks are
-    their own twins (both sides are the same positions). Returns 0, or TOO_LONG where a distance does not fit
-    a score."""
-    for s in range(count):
-        _begin(sides[s])
+    """DTW of a batch, from `held`, `quiet` and the events of its exits, the last in `last_slot` (see
+    `list_events`). `count` is 1 where the blocks are their own twins (both sides are the same positions).
+    Returns 0, or TOO_LONG where a distance does not fit a score."""
     ply = 0
     idle = 0
-    while ply <= last_event or idle < 2:
+    while ply // 2 <= last_slot or idle < 2:
         if ply > LONGEST_PLIES:
             return TOO_LONG
-        wins = ply % 2 == 1
-        for s in range(count):
-            _take_events(sides[s], ply, wins)
-            _find(sides[s], tables, wins, strip_room)
-        decided = 0
-        score = (ply + 1) // 2 if wins else WIN_AT_ONCE - ply // 2
-        for s in range(count):
-            decided += _apply(
-                sides[s],
-                sides[count - 1 - s],
-                tables,
-                wins,
-                sides[s].dtw,
-                ply,
-                scores,
-                sides[count - 1 - s].score_start,
-                score,
-            )
-        for s in range(count):
-            for strip in range(sides[s].blocks * strip_count(sides[s])):
-                sides[s].touched[strip] = 0
+        begin_on_board(sides, count, ply)
+        find_on_board(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
+        decided = apply_on_board(sides, count, tables, scores, ply, FIRST_PART, ONE_PART)
         idle = 0 if decided else idle + 1
         ply += 1
     return 0
@@ -260,15 +318,61 @@ def _take_rule_exits(side: Side) -> None:
     """At ply 1 of the rule pass all exits count: every one is a zeroing move."""
     for word in range(side.blocks * word_count(side)):
         win, safe = side.rule_win[word], side.rule_safe[word]
-        inside = side.quiet[word] if side.kings else np.uint32(0)
         side.new_wins[word] = win
         side.new_losses[word] = np.uint32(
-            side.rule_any[word] & np.uint32(~np.uint32(np.uint32(win | safe) | inside))
+            side.rule_any[word] & np.uint32(~np.uint32(np.uint32(win | safe) | side.quiet[word]))
         )
         side.held[word] = np.uint32(win | safe)
+    side.touched[: side.blocks * strip_count(side) * side.rows] = 1
     for strip in range(side.blocks * strip_count(side)):
-        side.touched[strip] = 1
         side.won_changed[strip] = 1
+
+
+@kernel
+def begin_under_rules(sides: tuple[Side, Side], count: int, ply: int) -> None:
+    """The first step of a ply of the pass under the rules."""
+    for s in range(count):
+        side = sides[s]
+        if ply == 0:
+            _begin(side)
+            words = side.blocks * word_count(side)
+            side.held[:words] = side.rule_any[:words]
+        _close(side, ply)
+        if ply == 1:
+            _take_rule_exits(side)
+
+
+@kernel
+def find_both(
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    ply: int,
+    strip_room: NDArray[np.uint32],
+    part: int,
+    parts: int,
+) -> None:
+    """The second step of a ply of the passes under the rules and to the balance change."""
+    for s in range(count):
+        for kind in range(2):
+            _find(sides[s], tables, kind == 0, ply, strip_room, part, parts)
+
+
+@kernel
+def apply_under_rules(
+    sides: tuple[Side, Side], count: int, tables: Subsets, ply: int, part: int, parts: int
+) -> int:
+    """The third step of a ply of the pass under the rules; how many positions it decides."""
+    no_scores = np.zeros(0, dtype=np.uint8)
+    decided = 0
+    for s in range(count):
+        t = count - 1 - s
+        starts, plies = sides[t].score_start, sides[s].dtc
+        for kind in range(2):
+            decided += _apply(
+                sides[s], sides[t], tables, kind == 0, plies, ply, no_scores, starts, signed(0), part, parts
+            )
+    return decided
 
 
 @kernel
@@ -277,51 +381,10 @@ def spread_under_rules(
 ) -> None:
     """DTC of a batch: the positions won or lost under the rules, no more than `limit` plies from their next
     zeroing move or the end of the game."""
-    no_scores = np.zeros(0, dtype=np.uint8)
-    for s in range(count):
-        side = sides[s]
-        _begin(side)
-        for word in range(side.blocks * word_count(side)):
-            side.held[word] = side.rule_any[word]
-            if side.kings == 0:
-                # Quiet and without an exit, a side without kings has no move.
-                side.new_losses[word] = np.uint32(side.quiet[word] & np.uint32(~side.rule_any[word]))
-        if side.kings == 0:
-            for strip in range(side.blocks * strip_count(side)):
-                side.touched[strip] = 1
     for ply in range(limit + 1):
-        for s in range(count):
-            if ply == 1:
-                _take_rule_exits(sides[s])
-            _find(sides[s], tables, True, strip_room)
-            _find(sides[s], tables, False, strip_room)
-        decided = 0
-        for s in range(count):
-            decided += _apply(
-                sides[s],
-                sides[count - 1 - s],
-                tables,
-                True,
-                sides[s].dtc,
-                ply,
-                no_scores,
-                sides[s].score_start,
-                0,
-            )
-            decided += _apply(
-                sides[s],
-                sides[count - 1 - s],
-                tables,
-                False,
-                sides[s].dtc,
-                ply,
-                no_scores,
-                sides[s].score_start,
-                0,
-            )
-        for s in range(count):
-            for strip in range(sides[s].blocks * strip_count(sides[s])):
-                sides[s].touched[strip] = 0
+        begin_under_rules(sides, count, ply)
+        find_both(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
+        decided = apply_under_rules(sides, count, tables, ply, FIRST_PART, ONE_PART)
         if ply >= 2 and not decided:
             break
 
@@ -335,24 +398,32 @@ def spread_balance(
     limit: int,
     strip_room: NDArray[np.uint32],
 ) -> None:
-    """DTB of a batch whose sides all have kings: plies to the next balance change, where that comes within
-    `limit` plies, from `held`, `quiet` and the events of `find_balance_events`. The 15-king-moves rule is not
-    looked at."""
+    """DTB of a batch: plies to the next balance change, where that comes within `limit` plies, from `held`,
+    `quiet` and the events of its exits. The 15-king-moves rule is not looked at."""
     for s in range(count):
         _begin(sides[s])
     for ply in range(limit + 1):
         for s in range(count):
-            _take_events(sides[s], ply, False)
-            _take_events(sides[s], WINS_SLOT + ply, True)
-            _find(sides[s], tables, True, strip_room)
-            _find(sides[s], tables, False, strip_room)
+            _close(sides[s], ply)
+            for kind in range(2):
+                _take_events(sides[s], WINS_SLOT + ply if kind == 0 else ply, kind == 0, ply)
+        find_both(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
         for s in range(count):
             t = count - 1 - s
-            starts = sides[t].balance_start
-            _apply(sides[s], sides[t], tables, True, sides[s].dtb, ply, scores[t], starts, ply + 1)
-            _apply(
-                sides[s], sides[t], tables, False, sides[s].dtb, ply, scores[t], starts, WIN_AT_ONCE - ply - 1
-            )
-        for s in range(count):
-            for strip in range(sides[s].blocks * strip_count(sides[s])):
-                sides[s].touched[strip] = 0
+            starts, plies = sides[t].balance_start, sides[s].dtb
+            for kind in range(2):
+                wins = kind == 0
+                score = ply + 1 if wins else WIN_AT_ONCE - ply - 1
+                _apply(
+                    sides[s],
+                    sides[t],
+                    tables,
+                    wins,
+                    plies,
+                    ply,
+                    scores[t],
+                    starts,
+                    score,
+                    FIRST_PART,
+                    ONE_PART,
+                )

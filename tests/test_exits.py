@@ -16,8 +16,10 @@ from squaresets import ALL_LANES, coordinates, rank, set_of, squares_of
 
 from generator import afters
 from generator.afters import DRAWN, Afters
-from generator.exits import find_exits
-from generator.sides import Side, make_side
+from generator.events import list_events
+from generator.exits import take_exits
+from generator.menexits import take_exits_of_men
+from generator.sides import WINS_SLOT, Side, make_side
 from generator.slices import Workshop, empty_results
 from generator.subsets import subsets
 from tablebase.board import ALL_SQUARES, Position
@@ -36,7 +38,9 @@ class MadeUp:
     def __init__(self, material: Material, random: Random) -> None:
         self._random = random
         self._values: dict[Position, tuple[int, bool, bool]] = {}
-        self.arena: Afters = afters.allocate(self.needed(material), material.pieces + 1)
+        # Without scores the kernels would take it that nobody wants DTW.
+        needed = self.needed(material) or [Material(1, 0, 1, 0)]
+        self.arena: Afters = afters.allocate(needed, material.pieces + 1)
         self._poison(slice(None), slice(None))
 
     @staticmethod
@@ -139,23 +143,34 @@ def side_of(material: Material, men: int, opponent_men: int, workshop: Workshop,
     return make_side(material.own_kings, material.other_kings, placement, bases, 0, arena, workshop.rooms[0])
 
 
-def found_exits(side: Side, material: Material, arena: Afters, workshop: Workshop) -> dict[int, list[int]]:
-    """Run the kernel; for each word, the ply of each lane's event (-1: none)."""
+def found_exits(side: Side, arena: Afters, workshop: Workshop) -> dict[int, list[int]]:
+    """Run the kernel; for each word that has exits, the best score of each lane (0: none). Where both sides
+    have kings, so say the events too."""
     tables = subsets(max(side.kings, side.opponent_kings), max(side.kings - 1, 0))
     nothing_known = empty_results(Material(1, 0, 1, 0))
     bases = np.zeros(1, np.int64)
-    last = find_exits(side, tables, arena, workshop.capture_work, False, nothing_known, bases)
-    assert last >= 0
-    events: dict[int, list[int]] = {}
-    for ply in range(last + 1):
-        event = side.event_first[ply]
-        while event >= 0:
-            lanes = events.setdefault(int(side.event_word[event]), [-1] * 32)
-            for lane in squares_of(int(side.event_lanes[event])):
-                assert lanes[lane] == -1
-                lanes[lane] = ply
-            event = side.event_next[event]
-    return events
+    take = take_exits if side.kings else take_exits_of_men
+    take(side, tables, arena, workshop.capture_work, False, nothing_known, bases)
+    words = side.rows * side.columns
+    scores = side.dtw[: words * side.lanes].reshape(words, side.lanes).copy()
+    found = {word: scores[word].tolist() for word in range(words) if side.rule_any[word]}
+    if side.kings and side.opponent_kings:
+        last = list_events(side, side.dtw)
+        assert last >= 0
+        told: dict[int, list[int]] = {word: [DRAWN] * 32 for word in found}
+        for slot in [*range(last + 1), *range(WINS_SLOT, WINS_SLOT + last + 1)]:
+            event = side.event_first[slot]
+            while event >= 0:
+                for lane in squares_of(int(side.event_lanes[event])):
+                    score = slot if slot < WINS_SLOT else 255 - (slot - WINS_SLOT)
+                    assert told[int(side.event_word[event])][lane] == DRAWN
+                    told[int(side.event_word[event])][lane] = score
+                event = side.event_next[event]
+        for word, lanes in told.items():
+            for lane in squares_of(int(side.rule_any[word])):
+                assert lanes[lane] == found[word][lane]
+            assert int(side.held[word]) == int(side.quiet[word] & side.rule_any[word])
+    return found
 
 
 def check_exits(
@@ -183,16 +198,13 @@ def check_exits(
             expected[row * side.columns + column, lane] = position, expected_exits(made_up, position)
             if side.kings:
                 made_up.empty_lane(position, lane)
-    events = found_exits(side, material, made_up.arena, workshop)
+    scores = found_exits(side, made_up.arena, workshop)
     captures = 0
     for (word, lane), (position, (quiet, best, any_exit, win, safe)) in expected.items():
-        bits = [side.quiet, side.rule_any, side.rule_win, side.rule_safe, side.held]
+        bits = [side.quiet, side.rule_any, side.rule_win, side.rule_safe]
         found = [bool(int(words[word]) >> lane & 1) for words in bits]
-        assert found == [quiet, any_exit, win, safe, quiet and any_exit], position.to_fen()
-        ply = -1 if best == DRAWN else 2 * best if best < DRAWN else 2 * (255 - best) + 1
-        if best == 0:  # without kings there is no other move
-            ply = -1 if side.kings else 0
-        assert events.get(word, [-1] * 32)[lane] == ply, position.to_fen()
+        assert found == [quiet, any_exit, win, safe], position.to_fen()
+        assert scores.get(word, [0] * 32)[lane] == best, position.to_fen()
         captures += not quiet
     for row, column, lanes in words:
         word = row * side.columns + column

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from math import comb
 from random import Random
+from typing import Any
 
 import naive
 import numpy as np
@@ -20,6 +21,7 @@ from generator.plan import both, canonical, leads_to, pairs
 from generator.sides import STRIP
 from generator.slices import Crew, Pair, Workshop
 from generator.subsets import subsets
+from generator.together import Team
 from tablebase.board import ALL_SQUARES, Color, Position
 from tablebase.indexing import index_of, sets_at
 from tablebase.material import Material
@@ -164,7 +166,7 @@ def test_what_is_read_back_is_what_was_solved() -> None:
 
 
 def test_room_for_events_grows(monkeypatch: pytest.MonkeyPatch) -> None:
-    plenty = solve_all(3, arena_of(3))
+    plenty = solve_all(4, arena_of(4))
     grown = []
     grow = Workshop.grow
 
@@ -174,7 +176,7 @@ def test_room_for_events_grows(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Workshop, "grow", counted)
     monkeypatch.setattr(Workshop, "_EVENTS_A_WORD", 1)
-    scarce = solve_all(3, arena_of(3))
+    scarce = solve_all(4, arena_of(4))
     assert grown
     for pair in plenty:
         for one, other in zip(plenty[pair], scarce[pair], strict=True):
@@ -189,6 +191,36 @@ def test_small_batches_and_tasks_change_nothing(monkeypatch: pytest.MonkeyPatch)
     for pair in usual:
         for one, other in zip(usual[pair], single[pair], strict=True):
             assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_a_block_shared_by_threads_is_solved_as_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values and after tables, with room for events that has to grow, and restored from what is stored."""
+    alone, shared, restored = arena_of(4), arena_of(4), arena_of(4)
+    usual = solve_all(4, alone)
+    monkeypatch.setattr(slices, "_SHARED_POSITIONS", 1)
+    monkeypatch.setattr(Workshop, "_EVENTS_A_WORD", 1)
+    teams = []
+
+    class Counted(Team):
+        def __init__(self, *arguments: Any) -> None:
+            teams.append(self)
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(slices, "Team", Counted)
+    together = solve_all(4, shared)
+    assert len(teams) == sum(not pair.men for pair in usual)
+    with ThreadPoolExecutor(3) as threads:
+        crew = Crew(restored, 30, threads, 3, lambda positions: None)
+        for pair, values in usual.items():
+            crew.restore(pair, values)
+            for one, other in zip(values, together[pair], strict=True):
+                for name in ("dtw", "dtc"):
+                    found = getattr(other, name)[one.stored == 1]
+                    assert np.array_equal(getattr(one, name)[one.stored == 1], found)
+                assert np.array_equal(one.stored, other.stored)
+    for arena in (shared, restored):
+        for expected, found in zip(alone[2:], arena[2:], strict=True):
+            assert np.array_equal(expected, found)
 
 
 @pytest.mark.parametrize(("plies", "fits"), [(201, True), (251, False)])

@@ -1,0 +1,139 @@
+"""One block solved by several threads together: a material without men is a single block, whatever its size.
+
+The passes are those of `solve_batch`, ply by ply; the steps of a ply that take the time are kernels that work
+on one part each, without the interpreter's lock, and each step waits for all parts of the one before.
+"""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator.afters import LONGEST_PLIES, Afters
+from generator.blocks import fill_draws, finish_afters, gather, prepare
+from generator.captures import capture_work
+from generator.errors import StoppedError
+from generator.exits import take_captures, take_known
+from generator.menplacements import Blocks
+from generator.sides import STRIP, Results, Side, SideRoom, make_side
+from generator.spread import (
+    TOO_LONG,
+    apply_on_board,
+    apply_under_rules,
+    begin_on_board,
+    begin_under_rules,
+    find_both,
+    find_on_board,
+)
+from generator.subsets import Subsets
+
+
+class Tools(NamedTuple):
+    """What each thread works with."""
+
+    capture_work: NDArray[np.int64]
+    strip_room: NDArray[np.uint32]
+
+
+class Team:
+    """Threads that take a part each of one block's work.
+
+    Args:
+        executor: the threads.
+        parts: how many they are.
+        stopping: set from anywhere to end the work early.
+    """
+
+    def __init__(self, executor: Executor, parts: int, stopping: threading.Event) -> None:
+        self._executor = executor
+        self._stopping = stopping
+        self.parts = parts
+        self.tools = [Tools(capture_work(), np.zeros(3 * STRIP, dtype=np.uint32)) for _ in range(parts)]
+
+    def each(self, work: Callable[[int], Any], count: int) -> list[Any]:
+        """`work(0)` to `work(count - 1)`, one of them in the calling thread; what they return.
+
+        Raises:
+            StoppedError: the work is to end early.
+        """
+        if self._stopping.is_set():
+            raise StoppedError
+        futures = [self._executor.submit(work, number) for number in range(1, count)]
+        return [work(0), *(future.result() for future in futures)]
+
+    def each_part(self, kernel: Callable[..., Any], *arguments: Any, tool: str = "") -> list[Any]:
+        """A kernel for every part, its `tool` (a field of Tools) before part and parts."""
+
+        def run(part: int) -> Any:
+            tools = (getattr(self.tools[part], tool),) if tool else ()
+            return kernel(*arguments, *tools, part, self.parts)
+
+        return self.each(run, self.parts)
+
+
+def solve_together(
+    team: Team,
+    blocks: Blocks,
+    kings: int,
+    opponent_kings: int,
+    limit: int,
+    tables: Subsets,
+    afters: Afters,
+    rooms: tuple[SideRoom, SideRoom],
+    results: tuple[Results, Results],
+    known: bool,
+) -> int:
+    """Solve the only block of a material without men, as `solve_batch` does (see there for arguments and
+    errors). Both sides have kings.
+
+    Raises:
+        StoppedError: the team was told to stop; the block is unfinished.
+    """
+    bases = blocks.bases
+    sides = (
+        make_side(kings, opponent_kings, blocks.men, bases, 0, afters, rooms[0]),
+        make_side(opponent_kings, kings, blocks.turned_men, bases, 1, afters, rooms[1]),
+    )
+    count = 2 if sides[1].blocks else 1
+    for s in range(count):
+        team.each_part(take_captures, sides[s], tables, afters, tool="capture_work")
+        if known:
+            take_known(sides[s], tables, results[s], bases[:, s])
+    last_slots = team.each(lambda s: prepare(sides[s], afters.score), count)
+    if min(last_slots) < 0:
+        return int(min(last_slots))
+    if len(afters.score):
+        error = _spread_on_board(team, sides, count, tables, afters.score, max(last_slots))
+        if error:
+            return error
+        for s in range(count):
+            team.each_part(fill_draws, sides[s], tables, afters.score, sides[s].score_start)
+    for ply in range(limit + 1):
+        begin_under_rules(sides, count, ply)
+        team.each_part(find_both, sides, count, tables, ply, tool="strip_room")
+        decided = team.each_part(apply_under_rules, sides, count, tables, ply)
+        if ply >= 2 and not any(decided):
+            break
+    team.each(lambda s: finish_afters(sides[s], afters), count)
+    if not known:
+        for s in range(count):
+            team.each_part(gather, sides[s], tables, results[s], bases[:, s])
+    return 0
+
+
+def _spread_on_board(
+    team: Team, sides: tuple[Side, Side], count: int, tables: Subsets, scores: NDArray[np.uint8], last: int
+) -> int:
+    ply = idle = 0
+    while ply // 2 <= last or idle < 2:
+        if ply > LONGEST_PLIES:
+            return TOO_LONG
+        begin_on_board(sides, count, ply)
+        team.each_part(find_on_board, sides, count, tables, ply, tool="strip_room")
+        decided = team.each_part(apply_on_board, sides, count, tables, scores, ply)
+        idle = 0 if any(decided) else idle + 1
+        ply += 1
+    return 0
