@@ -8,8 +8,9 @@ from generator.afters import DRAWN, Afters
 from generator.events import EVENTS_FULL, list_events, score_balance
 from generator.exits import take_exits
 from generator.menexits import take_exits_of_men
+from generator.results import BLESSED_LOSS, CURSED_WIN, NOT_DECIDED, STORED, VALUE, Results
 from generator.settle import settle
-from generator.sides import FIRST_PART, NOT_DECIDED, ONE_PART, Results, Side, SideRoom, make_side, word_count
+from generator.sides import FIRST_PART, ONE_PART, Side, SideRoom, make_side, word_count
 from generator.spread import spread_balance, spread_on_board, spread_under_rules
 from generator.subsets import BINOMIAL, Subsets
 from tablebase.kernels.bits import highest, popcount, signed
@@ -56,9 +57,9 @@ def gather(
     the sets of the opponent's kings."""
     kings, columns, rows, lanes = side.kings, side.columns, side.rows, side.lanes
     men_of, opponent_men_of = side.men, side.opponent_men
-    quiet, dtw, dtc, dtb = side.quiet, side.dtw, side.dtc, side.dtb
-    out_dtw, out_dtc, out_dtb, out_stored = results.dtw, results.dtc, results.dtb, results.stored
-    with_balance = len(out_dtb) > 0
+    quiet, values, dtw, dtb = side.quiet, side.value, side.dtw, side.dtb
+    out_value, out_dtw, out_dtb = results.value, results.dtw, results.dtb
+    with_scores, with_balance = len(out_dtw) > 0, len(out_dtb) > 0
     own_sets, opponent_sets = (
         tables.squares[tables.start[kings] :],
         tables.squares[tables.start[side.opponent_kings] :],
@@ -82,11 +83,17 @@ def gather(
                 lane = highest(own) if own else 0
                 row = own_rank - BINOMIAL[lane, kings] if own else 0
                 word = (block * rows + row) * columns + column
-                out_dtw[index] = dtw[word * lanes + lane]
-                out_dtc[index] = dtc[word * lanes + lane]
+                at = word * lanes + lane
+                value = signed(values[at])
+                if with_scores:
+                    plies = signed(dtw[at])
+                    out_dtw[index] = plies
+                    if value == NOT_DECIDED and plies != NOT_DECIDED:
+                        value = CURSED_WIN if plies & 1 else BLESSED_LOSS
                 if with_balance:
-                    out_dtb[index] = dtb[word * lanes + lane]
-                out_stored[index] = (quiet[word] >> np.uint32(lane)) & np.uint32(1)
+                    out_dtb[index] = dtb[at]
+                stored = STORED if (signed(quiet[word]) >> lane) & 1 else 0
+                out_value[index] = value & VALUE | stored
                 index += 1
 
 
@@ -107,7 +114,7 @@ def prepare(side: Side, scores: NDArray[np.uint8]) -> int:
     """Before the passes: nothing is decided, and exits are events, if there are `scores`. Returns the last
     slot of events, or EVENTS_FULL."""
     lanes = side.blocks * word_count(side) * 32
-    side.dtc[:lanes] = NOT_DECIDED
+    side.value[:lanes] = NOT_DECIDED
     if len(scores):
         return list_events(side, side.dtw)
     side.dtw[:lanes] = NOT_DECIDED
@@ -124,7 +131,7 @@ def spread(
     strip_room: NDArray[np.uint32],
 ) -> int:
     """The two passes of a batch whose sides both have kings, and what they leave drawn. Returns 0,
-    EVENTS_FULL or TOO_LONG."""
+    EVENTS_FULL, TOO_LONG or DTC_TOO_LONG."""
     last_slot = 0
     for s in range(count):
         found = prepare(sides[s], scores)
@@ -137,8 +144,7 @@ def spread(
             return error
         for s in range(count):
             fill_draws(sides[s], tables, scores, sides[s].score_start, FIRST_PART, ONE_PART)
-    spread_under_rules(sides, count, tables, limit, strip_room)
-    return 0
+    return int(spread_under_rules(sides, count, tables, limit, strip_room))
 
 
 @kernel
@@ -165,7 +171,7 @@ def solve_batch(
     `men` [block, 2]: the men of the first side and of its opponent, as the first side sees them; `turned_men`
     the same for the other side to move. `bases` [block, 2]: the index of the block's first position in either
     slice; -1 for the second in all or none of the batch, where the blocks are their own twins. Returns 0,
-    EVENTS_FULL (nothing done: call again with more room) or TOO_LONG.
+    EVENTS_FULL (nothing done: call again with more room), TOO_LONG or DTC_TOO_LONG.
     """
     sides = (
         make_side(kings, opponent_kings, men, bases, signed(0), afters, rooms[0]),

@@ -3,7 +3,17 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.sides import NOT_DECIDED, Results
+from generator.results import (
+    BLESSED_LOSS,
+    CURSED_WIN,
+    DRAW,
+    LONGEST_DTC,
+    NOT_DECIDED,
+    STORED,
+    VALUE,
+    WDL_OF,
+    Results,
+)
 from tablebase.board import Position
 from tablebase.format import Metric
 from tablebase.indexing import sets_at
@@ -12,29 +22,21 @@ from tablebase.kernels.jit import kernel
 from tablebase.manifest import Statistics
 from tablebase.material import Material
 
-_LOSS, _BLESSED_LOSS, _DRAW, _CURSED_WIN, _WIN = -2, -1, 0, 1, 2
-
-
-@kernel
-def _wdl(dtw: int, dtc: int) -> int:
-    if dtw == NOT_DECIDED:
-        return _DRAW
-    if dtw % 2:
-        return _CURSED_WIN if dtc == NOT_DECIDED else _WIN
-    return _BLESSED_LOSS if dtc == NOT_DECIDED else _LOSS
-
+_LOSS, _WIN = -2, 2
+_GREATEST_WITH_DTC = 2 * LONGEST_DTC + 1
 
 # A slot that nobody reads (a position with a capture; a distance where there is none) repeats the value
 # before it: runs and repetitions grow longer, and no value is brought in that would not be there otherwise.
 
 
 @kernel
-def _fill_wdl(results: Results, out: NDArray[np.int8]) -> None:
+def _fill_wdl(values: NDArray[np.uint8], out: NDArray[np.int8]) -> None:
     first = -1
     value = np.int8(0)
     for index in range(len(out)):
-        if results.stored[index]:
-            value = np.int8(_wdl(signed(results.dtw[index]), signed(results.dtc[index])))
+        found = signed(values[index])
+        if found & STORED:
+            value = WDL_OF[found & VALUE]
             if first < 0:
                 first = index
         out[index] = value
@@ -44,20 +46,23 @@ def _fill_wdl(results: Results, out: NDArray[np.int8]) -> None:
 
 @kernel
 def _fill_distance(
-    stored: NDArray[np.uint8],
-    decided: NDArray[np.uint8],
-    distance: NDArray[np.uint8],
+    values: NDArray[np.uint8],
+    most: int,
+    distances: NDArray[np.uint8],
     shift: int,
+    mask: int,
     out: NDArray[np.uint8],
 ) -> None:
+    """The distances (`mask` after a `shift`) of stored positions whose value is `most` or less."""
     first = -1
-    value = np.uint8(0)
+    distance = np.uint8(0)
     for index in range(len(out)):
-        if stored[index] and decided[index] != NOT_DECIDED:
-            value = np.uint8(distance[index] >> shift)
+        value = signed(values[index])
+        if value & STORED and value & VALUE <= most:
+            distance = np.uint8((signed(distances[index]) >> shift) & mask)
             if first < 0:
                 first = index
-        out[index] = value
+        out[index] = distance
     if first > 0:
         out[:first] = out[first]
 
@@ -65,55 +70,68 @@ def _fill_distance(
 def stored_values(results: Results, metric: Metric) -> NDArray[np.int8] | NDArray[np.uint8]:
     """What the file of a metric holds, in the order of the index (see docs/format.md).
 
-    DTB: of a slice solved with its balance counted.
+    DTW and DTB: of a slice that was solved with them.
     """
     if metric is Metric.WDL:
-        values = np.empty(len(results.dtw), dtype=np.int8)
-        _fill_wdl(results, values)
-        return values
-    distances = np.empty(len(results.dtw), dtype=np.uint8)
-    stored, dtw, dtc, dtb = results.stored, results.dtw, results.dtc, results.dtb
-    if metric is Metric.DTC:
-        _fill_distance(stored, dtc, dtc, 0, distances)
-    elif metric is Metric.DTB:
-        # Without a DTC it is drawn under the rules, whatever the pass to the balance change has found.
-        _fill_distance(stored, dtc, dtb, 0, distances)
-    else:
-        _fill_distance(stored, dtw, dtw, 1, distances)
+        outcomes = np.empty(len(results.value), dtype=np.int8)
+        _fill_wdl(results.value, outcomes)
+        return outcomes
+    # Without a DTC a position is drawn under the rules, whatever the pass to the balance change has found.
+    source, most, shift, mask = {
+        Metric.DTC: (results.value, _GREATEST_WITH_DTC, 1, VALUE >> 1),
+        Metric.DTB: (results.dtb, _GREATEST_WITH_DTC, 0, 255),
+        Metric.DTW: (results.dtw, CURSED_WIN, 1, 255),
+    }[metric]
+    distances = np.empty(len(results.value), dtype=np.uint8)
+    _fill_distance(results.value, most, source, shift, mask, distances)
     return distances
 
 
 @kernel
-def read_stored(wdl: NDArray[np.int16], dtc: NDArray[np.int16], dtw: NDArray[np.int16], out: Results) -> None:
-    """The inverse of `stored_values` for WDL, DTC and DTW. Positions with a capture do not come out right."""
+def _read(wdl: NDArray[np.int16], dtc: NDArray[np.int16], dtw: NDArray[np.int16], out: Results) -> None:
+    values, plies = out.value, out.dtw
+    with_scores = len(plies) > 0
     for index in range(len(wdl)):
-        value = wdl[index]
-        if value == _DRAW:
-            out.dtw[index] = NOT_DECIDED
-        else:
-            out.dtw[index] = np.uint8(2 * dtw[index] + (1 if value > 0 else 0))
-        out.dtc[index] = np.uint8(dtc[index]) if value in (_WIN, _LOSS) else np.uint8(NOT_DECIDED)
+        outcome, distance = signed(wdl[index]), signed(dtc[index])
+        won = 1 if outcome > 0 else 0
+        value = DRAW
+        if outcome in (_WIN, _LOSS):
+            value = 2 * distance + won
+        elif outcome:
+            value = CURSED_WIN if won else BLESSED_LOSS
+        values[index] = value | STORED
+        if with_scores:
+            plies[index] = 2 * signed(dtw[index]) + won if outcome else NOT_DECIDED
+
+
+def read_stored(
+    wdl: NDArray[np.int16], dtc: NDArray[np.int16], dtw: NDArray[np.int16] | None, out: Results
+) -> None:
+    """The inverse of `stored_values` for WDL, DTC and DTW (None: of results without it). Positions with a
+    capture do not come out right."""
+    _read(wdl, dtc, wdl[:0] if dtw is None else dtw, out)
 
 
 @kernel
 def _count(results: Results, counts: NDArray[np.int64], longest: NDArray[np.int64]) -> None:
     """`counts` [5] by wdl + 2; `longest` [4, 2]: most plies and the first index that has them, of DTW over
     wins, DTW over losses, DTC over wins, DTB over wins; -1 where there is none."""
+    values, dtw_of, dtb_of = results.value, results.dtw, results.dtb
+    with_scores, with_balance = len(dtw_of) > 0, len(dtb_of) > 0
     longest[:] = -1
-    with_balance = len(results.dtb) > 0
-    for index in range(len(results.dtw)):
-        dtw, dtc = signed(results.dtw[index]), signed(results.dtc[index])
-        wdl = _wdl(dtw, dtc)
+    for index in range(len(values)):
+        value = signed(values[index]) & VALUE
+        wdl = WDL_OF[value]
         counts[wdl + 2] += 1
-        if wdl == _DRAW:
+        if wdl == 0:
             continue
         row = 0 if wdl > 0 else 1
-        if dtw > longest[row, 0]:
-            longest[row, 0], longest[row, 1] = dtw, index
-        if wdl == _WIN and dtc > longest[2, 0]:
-            longest[2, 0], longest[2, 1] = dtc, index
-        if wdl == _WIN and with_balance and signed(results.dtb[index]) > longest[3, 0]:
-            longest[3, 0], longest[3, 1] = signed(results.dtb[index]), index
+        if with_scores and signed(dtw_of[index]) > longest[row, 0]:
+            longest[row, 0], longest[row, 1] = signed(dtw_of[index]), index
+        if wdl == _WIN and value >> 1 > longest[2, 0]:
+            longest[2, 0], longest[2, 1] = value >> 1, index
+        if wdl == _WIN and with_balance and signed(dtb_of[index]) > longest[3, 0]:
+            longest[3, 0], longest[3, 1] = signed(dtb_of[index]), index
 
 
 def statistics(material: Material, results: Results) -> Statistics:

@@ -9,12 +9,12 @@ class GenerationError(TablebaseError):
 
 
 class DistanceOverflowError(GenerationError):
-    """A distance to win is longer than the solver's scores can hold."""
+    """A distance (a `what`: win or DTC) is longer than the solver can hold."""
 
-    def __init__(self, material: Material, longest: int) -> None:
+    def __init__(self, material: Material, what: str, longest: int) -> None:
         super().__init__(
-            f"{material} has a win of more than {longest} plies, the most that this version's solver counts; "
-            "nothing was written for this material. Please report it: the solver needs wider scores."
+            f"{material} has a {what} of more than {longest} plies, the most that this version's solver "
+            "counts; nothing was written for this material. Please report it: the solver needs wider values."
         )
 
 

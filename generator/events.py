@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from generator.afters import DRAWN, WIN_AT_ONCE, block_offset
 from generator.captures import LAST_ROW
-from generator.sides import NOT_DECIDED, WINS_SLOT, Side
+from generator.results import NOT_DECIDED
+from generator.sides import WINS_SLOT, Side
 from generator.subsets import STEP, Subsets
 from tablebase.kernels.bits import lowest, signed
 from tablebase.kernels.jit import kernel

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from generator.afters import DRAWN, WIN_AT_ONCE, Afters, block_offset
 from generator.captures import COUNT, ENDING, FIRST_ENDING, LAST_ROW, captures
-from generator.sides import FIRST_PART, NOT_DECIDED, ONE_PART, STRIP, Results, Side
+from generator.results import BLESSED_LOSS, NOT_DECIDED, VALUE, Results
+from generator.sides import FIRST_PART, ONE_PART, STRIP, Side
 from generator.subsets import BINOMIAL, STEP, Subsets, rank
 from tablebase.kernels.bits import highest, lowest, popcount, signed
 from tablebase.kernels.jit import kernel
@@ -195,7 +196,7 @@ def take_known(side: Side, tables: Subsets, results: Results, bases: NDArray[np.
     men_of, opponent_men_of = side.men, side.opponent_men
     quiet, best = side.quiet, side.dtw
     rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
-    known_dtw, known_dtc = results.dtw, results.dtc
+    known_dtw, known_values = results.dtw, results.value
     own_sets, opponent_sets = (
         tables.squares[tables.start[kings] :],
         tables.squares[tables.start[side.opponent_kings] :],
@@ -215,7 +216,7 @@ def take_known(side: Side, tables: Subsets, results: Results, bases: NDArray[np.
                 row = own_rank - BINOMIAL[lane, kings] if own else 0
                 word = (block * rows + row) * columns + column
                 if (signed(quiet[word]) >> lane) & 1:
-                    dtw, dtc = signed(known_dtw[index]), known_dtc[index]
+                    dtw, value = signed(known_dtw[index]), signed(known_values[index]) & VALUE
                     bit = np.uint32(1 << lane)
                     quiet[word] &= ~bit
                     rule_any[word] |= bit
@@ -223,10 +224,10 @@ def take_known(side: Side, tables: Subsets, results: Results, bases: NDArray[np.
                     if dtw != NOT_DECIDED:
                         score = WIN_AT_ONCE - dtw // 2 if dtw % 2 else dtw // 2
                     best[word * lanes + lane] = score
-                    lost = dtw % 2 == 0 and dtc != NOT_DECIDED
-                    if not lost:
+                    decided = value < BLESSED_LOSS
+                    if not decided or value & 1:
                         rule_safe[word] |= bit
-                        if dtc != NOT_DECIDED:
+                        if decided:
                             rule_win[word] |= bit
                 index += 1
 

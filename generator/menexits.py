@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from generator.afters import WIN_AT_ONCE, Afters, block_offset
 from generator.captures import COUNT, ENDING, FIRST_ENDING, LAST_ROW, captures_from, carry_on, push
 from generator.exits import take_known
-from generator.sides import Results, Side
+from generator.results import Results
+from generator.sides import Side
 from generator.subsets import STEP, Subsets, rank
 from tablebase.kernels.bits import lowest, popcount, signed
 from tablebase.kernels.jit import inlined, kernel

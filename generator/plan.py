@@ -15,8 +15,8 @@ from tablebase.format import Metric
 from tablebase.material import Material, materials
 from tablebase.ruleset import Ruleset
 
-# A slice in work: DTW, DTC, DTB, whether stored, a byte each; what its files hold while they are written.
-_RESULT_BYTES = 4
+# A slice in work: outcome and DTC, DTW, DTB, a byte each; what its files hold while they are written.
+_RESULT_BYTES = 3
 _ENCODED_BYTES = 2
 # Disk, bits a position, rounded up from what 2-5 pieces take (docs/performance.md); more pieces have taken
 # less.

@@ -20,7 +20,7 @@ from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
 from generator.memory import Memory
 from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, both, pairs, plan
-from generator.sides import Results
+from generator.results import Results
 from generator.slices import Crew, Pair, compile_solver
 from tablebase.atomicfile import TEMPORARY_SUFFIX
 from tablebase.drawrules import OFFICIAL, Ruleset

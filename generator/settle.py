@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from generator.afters import DRAWN, LONGEST_PLIES, WIN_AT_ONCE
 from generator.lanes import slides
-from generator.sides import NOT_DECIDED, Side, word_count
+from generator.results import NOT_DECIDED
+from generator.sides import Side, word_count
 from generator.spread import TOO_LONG
 from generator.subsets import BINOMIAL, STEP, Subsets
 from tablebase.kernels.bits import lowest, signed
@@ -49,7 +50,7 @@ def _settle_without_kings(
     """The positions of a side without kings, from their exits. Those lost without a move are put down in the
     other side's `new_losses` as well. Returns 0 or TOO_LONG."""
     columns, opponent_kings, goal_words = side.columns, side.opponent_kings, word_count(other)
-    quiet, best, dtw, dtc = side.quiet, side.dtw, side.dtw, side.dtc
+    quiet, best, dtw, values = side.quiet, side.dtw, side.dtw, side.value
     rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
     lost, won, lost_at_once, score_starts = other.lost, other.won, other.new_losses, other.score_start
     opponent_sets = tables.squares[tables.start[opponent_kings] :]
@@ -76,9 +77,9 @@ def _settle_without_kings(
             wins, plies = 1, one_ply
         elif not rule_safe[word]:
             loses, plies = 1, one_ply
-        dtc[word] = plies
         if plies == NOT_DECIDED:
             wins = loses = 0
+        values[word] = 2 * plies + wins if wins | loses else NOT_DECIDED
         if opponent_kings == 0:
             lost[block] = loses
             won[block] = wins
@@ -123,7 +124,7 @@ def _settle_with_kings(
     """The positions of a side with kings whose opponent, settled before, has none. Returns 0 or TOO_LONG."""
     rows, kings, goal_words = side.rows, side.kings, word_count(other)
     men_of, opponent_men_of, score_starts = side.men, side.opponent_men, side.score_start
-    quiet_lanes, best, dtc = side.quiet, side.dtw, side.dtc
+    quiet_lanes, best, values = side.quiet, side.dtw, side.value
     rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
     lost, won, lost_at_once = side.lost, side.won, side.new_losses
     other_lost, other_won, other_score_starts = other.lost, other.won, other.score_start
@@ -190,18 +191,18 @@ def _settle_with_kings(
             lane = lowest(decided)
             bit = 1 << lane
             decided &= decided - 1
-            plies = NOT_DECIDED
+            wins = loses = plies = 0
             if wins_at_all & bit:
-                plies = 1 if win_in_one & bit else 2
+                wins, plies = 1, 1 if win_in_one & bit else 2
             elif losses_at_all & bit:
-                plies = 0 if stuck & bit else 1 if loss_in_one & bit else 2
+                loses, plies = 1, 0 if stuck & bit else 1 if loss_in_one & bit else 2
             if plies > limit:
-                plies = NOT_DECIDED
-            dtc[word * 32 + lane] = plies
+                wins = loses = 0
+            values[word * 32 + lane] = 2 * plies + wins if wins | loses else NOT_DECIDED
             turned = signed(turned_ranks[row + BINOMIAL[lane, kings]])
             goal = block * goal_words + turned
-            other_won[goal] = 1 if wins_at_all & bit and plies != NOT_DECIDED else 0
-            other_lost[goal] = 1 if losses_at_all & bit and plies != NOT_DECIDED else 0
+            other_won[goal] = wins
+            other_lost[goal] = loses
             if with_scores:
                 score = signed(best[word * 32 + lane])
                 if quiet & bit:

@@ -14,7 +14,6 @@ from tablebase.kernels.jit import inlined, kernel
 # Columns are looked at in strips of this many words: two AVX-512 registers, and a fine enough grain to skip
 # by.
 STRIP = 32
-NOT_DECIDED = 255
 # Kernels whose work threads can share take `part` of `parts`; the whole is the first of one. (numba takes
 # plain integers for literals, and compiles such a kernel once more for them.)
 FIRST_PART = cast(int, np.int64(0))
@@ -37,8 +36,9 @@ class Side(NamedTuple):
     exit that is not lost, or one whose distance is not reached); `new_wins`, `new_losses`; `lost`, `won`:
     what its king moves lead to, opponent to move (the opponent's results, scattered here); `rule_win`,
     `rule_safe`, `rule_any`: exits under the rules; `change_win`, `change_safe`, `change_any`: those of them
-    that change the balance of forces. `dtw`, `dtc`, `dtb` uint8 [word * lanes + lane]: the results, in plies.
-    Where there is no pass to the balance change `dtb` is empty, and `change_*` mean nothing.
+    that change the balance of forces. By lane, uint8 [word * lanes + lane]: `value`, outcome and DTC (see
+    results.py); `dtw`, `dtb`, in plies. Where there is no pass to the balance change `dtb` is empty, and
+    `change_*` mean nothing.
 
     By strip, the ply at which it is to be looked at: `lost_changed`, `won_changed`. By [strip][row], the last
     ply at which there were new results: `touched`.
@@ -69,8 +69,8 @@ class Side(NamedTuple):
     change_win: NDArray[np.uint32]
     change_safe: NDArray[np.uint32]
     change_any: NDArray[np.uint32]
+    value: NDArray[np.uint8]
     dtw: NDArray[np.uint8]
-    dtc: NDArray[np.uint8]
     dtb: NDArray[np.uint8]
     lost_changed: NDArray[np.uint8]
     won_changed: NDArray[np.uint8]
@@ -98,8 +98,8 @@ class SideRoom(NamedTuple):
 
     starts: NDArray[np.int64]  # [5, blocks]
     words: NDArray[np.uint32]  # [13, most words]
+    value: NDArray[np.uint8]
     dtw: NDArray[np.uint8]
-    dtc: NDArray[np.uint8]
     dtb: NDArray[np.uint8]
     strips: NDArray[np.uint8]  # [2, most strips]
     touched: NDArray[np.uint8]  # [most strips * rows]
@@ -107,16 +107,6 @@ class SideRoom(NamedTuple):
     event_next: NDArray[np.int32]
     event_word: NDArray[np.int32]
     event_lanes: NDArray[np.uint32]
-
-
-class Results(NamedTuple):
-    """A slice in the order of its index: distances in plies (NOT_DECIDED: none), and whether the position is
-    stored (has no capture)."""
-
-    dtw: NDArray[np.uint8]
-    dtc: NDArray[np.uint8]
-    dtb: NDArray[np.uint8]
-    stored: NDArray[np.uint8]
 
 
 @kernel
@@ -147,7 +137,7 @@ def make_side(
         BINOMIAL[32, max(kings - 1, 0)], BINOMIAL[32, opponent_kings], lanes,
         room.starts[0], room.starts[1], room.starts[2], room.starts[3], room.starts[4],
         w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
-        room.dtw, room.dtc, room.dtb,
+        room.value, room.dtw, room.dtb,
         room.strips[0], room.strips[1], room.touched,
         room.event_first, room.event_next, room.event_word, room.event_lanes,
     )  # fmt: skip

@@ -16,8 +16,9 @@ from generator.errors import DistanceOverflowError, StoppedError
 from generator.events import EVENTS_FULL
 from generator.memory import Memory
 from generator.menplacements import Blocks, blocks_of
-from generator.sides import NOT_DECIDED, STRIP, Results, SideRoom
-from generator.spread import TOO_LONG
+from generator.results import LONGEST_DTC, NOT_DECIDED, Results, make_drawn
+from generator.sides import STRIP, SideRoom
+from generator.spread import DTC_TOO_LONG, TOO_LONG
 from generator.staircase import compile_search, count_both
 from generator.subsets import Subsets, subsets
 from generator.together import Team, solve_together
@@ -65,8 +66,8 @@ def _side_room(
     return SideRoom(
         starts=np.zeros((5, blocks), dtype=np.int64),
         words=np.zeros((_WORD_ARRAYS, words), dtype=np.uint32),
+        value=np.full(words * lanes, NOT_DECIDED, dtype=np.uint8),
         dtw=np.full(words * lanes, NOT_DECIDED, dtype=np.uint8),
-        dtc=np.full(words * lanes, NOT_DECIDED, dtype=np.uint8),
         dtb=np.full(words * lanes if with_balance else 0, NOT_DECIDED, dtype=np.uint8),
         strips=np.zeros((2, strips), dtype=np.uint8),
         touched=np.zeros(strips * (words // (blocks * columns)), dtype=np.uint8),
@@ -131,7 +132,7 @@ def empty_results(material: Material, with_balance: bool = False, memory: Memory
     """Room for the values of a slice; `dtb` is empty where no balance is counted."""
     memory = memory or Memory()
     count = material.positions
-    found = Results(*(memory.zeros(size, np.uint8) for size in (count, count, count * with_balance, count)))
+    found = Results(*(memory.zeros(size, np.uint8) for size in (count, count, count * with_balance)))
     for array in found:
         memory.take(array)
     return found
@@ -147,6 +148,13 @@ def _tasks(run: tuple[int, int], block_positions: int, jobs: int) -> list[tuple[
     first, last = run
     size = max(1, min(_TASK_POSITIONS // block_positions, -(-(last - first) // jobs)))
     return [(start, min(start + size, last)) for start in range(first, last, size)]
+
+
+def _check(error: int, material: Material) -> None:
+    if error == TOO_LONG:
+        raise DistanceOverflowError(material, "win", LONGEST_PLIES)
+    if error == DTC_TOO_LONG:
+        raise DistanceOverflowError(material, "DTC", LONGEST_DTC)
 
 
 class Crew:
@@ -191,7 +199,7 @@ class Crew:
         there.
 
         Raises:
-            DistanceOverflowError: a distance does not fit the solver's scores.
+            DistanceOverflowError: a distance does not fit the solver.
         """
         balance = self._balance_limit(material) if counts_balance(material) else None
         own = self.empty_results(material, balance is not None)
@@ -228,8 +236,8 @@ class Crew:
     def _count_both(self, material: Material, results: Pair, balance: int) -> None:
         slices = [material, material.mirror]
         for which, indices in enumerate(count_both(material, results, self._limit, balance)):
+            make_drawn(results[which], indices)
             for index in indices.tolist():
-                results[which].dtc[index] = NOT_DECIDED
                 forget_outcome(self._afters, *sets_at(slices[which], index))
 
     def restore(self, material: Material, results: Pair) -> None:
@@ -283,8 +291,7 @@ class Crew:
                 if error == EVENTS_FULL:
                     workshop.grow()
                     continue
-                if error == TOO_LONG:
-                    raise DistanceOverflowError(material, LONGEST_PLIES)
+                _check(error, material)
                 self._done(material.block_size * int(np.count_nonzero(blocks.bases[batch] >= 0)))
                 first = batch.stop
 
@@ -318,8 +325,7 @@ class Crew:
             )
             if error == EVENTS_FULL:
                 workshop.grow()
-        if error == TOO_LONG:
-            raise DistanceOverflowError(material, LONGEST_PLIES)
+        _check(error, material)
         self._done(material.block_size * int(np.count_nonzero(blocks.bases >= 0)))
 
 

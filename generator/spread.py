@@ -21,12 +21,14 @@ from numpy.typing import NDArray
 
 from generator.afters import LONGEST_PLIES, WIN_AT_ONCE
 from generator.lanes import ALL_LANES, king_moves
+from generator.results import LONGEST_DTC
 from generator.sides import FIRST_PART, ONE_PART, STRIP, WINS_SLOT, Side, strip_count, word_count
 from generator.subsets import BINOMIAL, Subsets
 from tablebase.kernels.bits import lowest, signed
 from tablebase.kernels.jit import inlined, kernel
 
 TOO_LONG = -1
+DTC_TOO_LONG = -3
 NEVER = 255
 
 
@@ -105,7 +107,8 @@ def _apply(
     other: Side,
     tables: Subsets,
     wins: bool,
-    plies: NDArray[np.uint8],
+    values: NDArray[np.uint8],
+    value: int,
     ply: int,
     scores: NDArray[np.uint8],
     score_starts: NDArray[np.int64],
@@ -113,9 +116,9 @@ def _apply(
     part: int,
     parts: int,
 ) -> int:
-    """Decide the new results of one kind, and write each into every word of the other side that holds the
-    position: into what its moves lead to, and into its scores (score 0: those are left alone). Returns how
-    many there were."""
+    """Decide the new results of one kind: put down their `value`, and write each into every word of the other
+    side that holds the position: into what its moves lead to, and into its scores (score 0: those are left
+    alone). Returns how many there were."""
     results = side.new_wins if wins else side.new_losses
     goals = other.won if wins else other.lost
     changed = other.won_changed if wins else other.lost_changed
@@ -149,7 +152,7 @@ def _apply(
                     lane = lowest(lanes)
                     lanes &= lanes - 1
                     decided += 1
-                    plies[(at + c) * 32 + lane] = np.uint8(ply)
+                    values[(at + c) * 32 + lane] = np.uint8(value)
                     turned = signed(turned_ranks[row + BINOMIAL[lane, kings]])
                     changed[block * goal_strips + turned // STRIP] = ply + 1
                     left = opponents
@@ -284,7 +287,9 @@ def apply_on_board(
         t = count - 1 - s
         starts = sides[t].score_start
         plies = sides[s].dtw
-        decided += _apply(sides[s], sides[t], tables, wins, plies, ply, scores, starts, score, part, parts)
+        decided += _apply(
+            sides[s], sides[t], tables, wins, plies, ply, ply, scores, starts, score, part, parts
+        )
     return decided
 
 
@@ -367,10 +372,23 @@ def apply_under_rules(
     decided = 0
     for s in range(count):
         t = count - 1 - s
-        starts, plies = sides[t].score_start, sides[s].dtc
+        starts, values = sides[t].score_start, sides[s].value
         for kind in range(2):
+            wins = kind == 0
+            value = 2 * ply + (1 if wins else 0)
             decided += _apply(
-                sides[s], sides[t], tables, kind == 0, plies, ply, no_scores, starts, signed(0), part, parts
+                sides[s],
+                sides[t],
+                tables,
+                wins,
+                values,
+                value,
+                ply,
+                no_scores,
+                starts,
+                signed(0),
+                part,
+                parts,
             )
     return decided
 
@@ -378,15 +396,18 @@ def apply_under_rules(
 @kernel
 def spread_under_rules(
     sides: tuple[Side, Side], count: int, tables: Subsets, limit: int, strip_room: NDArray[np.uint32]
-) -> None:
+) -> int:
     """DTC of a batch: the positions won or lost under the rules, no more than `limit` plies from their next
-    zeroing move or the end of the game."""
+    zeroing move or the end of the game. Returns 0, or DTC_TOO_LONG where a DTC does not fit a value."""
     for ply in range(limit + 1):
+        if ply > LONGEST_DTC:
+            return DTC_TOO_LONG
         begin_under_rules(sides, count, ply)
         find_both(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
         decided = apply_under_rules(sides, count, tables, ply, FIRST_PART, ONE_PART)
         if ply >= 2 and not decided:
             break
+    return 0
 
 
 @kernel
@@ -420,6 +441,7 @@ def spread_balance(
                     tables,
                     wins,
                     plies,
+                    ply,
                     ply,
                     scores[t],
                     starts,

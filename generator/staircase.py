@@ -20,7 +20,7 @@ move gives fresh king moves, with less of the balance left than is searched for:
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.sides import NOT_DECIDED, Results
+from generator.results import NOT_DECIDED, Results, distances, outcomes
 from tablebase.kernels.bits import popcount, reverse, signed
 from tablebase.kernels.jit import inlined, kernel
 from tablebase.kernels.movegen import new_buffer, successors
@@ -169,10 +169,10 @@ class _Search:
         both = results[:1] if pair == pair.mirror else results
         self.layout = layout_of([pair, pair.mirror][: len(both)])
         self._king_limit = king_limit
-        self._dtc = np.concatenate([part.dtc for part in both])
+        self._dtc = np.concatenate([distances(part) for part in both])
         self.dtb = np.concatenate([part.dtb for part in both])
         self.under_kings_rule = self._dtc != NOT_DECIDED
-        self._won = self.under_kings_rule & (np.concatenate([part.dtw for part in both]) % 2 == 1)
+        self._won = self.under_kings_rule & (np.concatenate([outcomes(part) for part in both]) > 0)
         self._buffer = new_buffer()
         self._bounds = np.where(self.under_kings_rule, self.dtb, np.uint8(_NEVER)).astype(np.uint8)
         far = np.flatnonzero(self.under_kings_rule & (self.dtb > _CLOSE) & (self.dtb != NOT_DECIDED))
@@ -259,7 +259,9 @@ def count_both(
         Their indices, for each of the two slices (one where they are the same).
     """
     both = results[:1] if pair == pair.mirror else results
-    if not any(np.any((r.dtc != NOT_DECIDED) & (r.dtb > min(king_limit, balance_limit))) for r in both):
+    if not any(
+        np.any((distances(r) != NOT_DECIDED) & (r.dtb > min(king_limit, balance_limit))) for r in both
+    ):
         return [np.zeros(0, np.int64) for _ in both]
     search = _Search(pair, results, king_limit)
     search.find_dtb(balance_limit)
@@ -267,13 +269,13 @@ def count_both(
     drawn = []
     for number, part in enumerate(both):
         part.dtb[:] = search.dtb[start[number] : start[number + 1]]
-        drawn.append(np.flatnonzero((part.dtc != NOT_DECIDED) & (part.dtb > balance_limit)))
+        drawn.append(np.flatnonzero((distances(part) != NOT_DECIDED) & (part.dtb > balance_limit)))
     return drawn
 
 
 def compile_search() -> None:
     """Have the search's kernels compiled, or loaded, in the calling thread."""
     lone_kings = Material(1, 0, 1, 0)
-    nothing = Results(*(np.full(lone_kings.positions, NOT_DECIDED, np.uint8) for _ in range(4)))
+    nothing = Results(*(np.full(lone_kings.positions, NOT_DECIDED, np.uint8) for _ in range(3)))
     search = _Search(lone_kings, (nothing, nothing), 1)
     search._next(np.zeros(0, np.int64), 1)

@@ -18,8 +18,10 @@ from generator.captures import capture_work
 from generator.errors import StoppedError
 from generator.exits import take_captures, take_known
 from generator.menplacements import Blocks
-from generator.sides import STRIP, Results, Side, SideRoom, make_side
+from generator.results import LONGEST_DTC, Results
+from generator.sides import STRIP, Side, SideRoom, make_side
 from generator.spread import (
+    DTC_TOO_LONG,
     TOO_LONG,
     apply_on_board,
     apply_under_rules,
@@ -112,6 +114,8 @@ def solve_together(
         for s in range(count):
             team.each_part(fill_draws, sides[s], tables, afters.score, sides[s].score_start)
     for ply in range(limit + 1):
+        if ply > LONGEST_DTC:
+            return DTC_TOO_LONG
         begin_under_rules(sides, count, ply)
         team.each_part(find_both, sides, count, tables, ply, tool="strip_room")
         decided = team.each_part(apply_under_rules, sides, count, tables, ply)

@@ -10,7 +10,7 @@ import pytest
 
 from generator import afters
 from generator.plan import both, pairs
-from generator.sides import NOT_DECIDED, Results
+from generator.results import NOT_DECIDED, Results, distances, outcomes
 from generator.slices import Crew, counts_balance
 from generator.staircase import count_both
 from tablebase import Outcome, Position, open_tablebase
@@ -39,7 +39,7 @@ def solved() -> dict[Material, Results]:
 
 
 def longest(results: Results, won: bool) -> int:
-    decided = (results.dtc != NOT_DECIDED) & (results.dtw % 2 == won)
+    decided = outcomes(results) == (2 if won else -2)
     return int(results.dtb.max(where=decided, initial=0))
 
 
@@ -58,8 +58,9 @@ def test_dtb_is_found_wherever_a_position_is_decided_and_never_below_dtc(
 ) -> None:
     """Up to 4 pieces every decided position has one. A balance change is a zeroing move."""
     for material, results in solved.items():
-        decided = results.dtc != NOT_DECIDED
-        assert np.all(results.dtb[decided] >= results.dtc[decided]), str(material)
+        dtc = distances(results)
+        decided = dtc != NOT_DECIDED
+        assert np.all(results.dtb[decided] >= dtc[decided]), str(material)
         assert np.all(results.dtb[decided] != NOT_DECIDED), str(material)
 
 
@@ -78,7 +79,7 @@ def test_a_smaller_limit_of_the_balance_count_draws_what_needs_more(solved: dict
     for balance in (3, 10, 25):
         for results, found in zip(pair, count_both(material, pair, 30, balance), strict=True):
             # No more king moves in a row than plies in all: the king-moves rule cannot bind.
-            expected = np.flatnonzero((results.dtc != NOT_DECIDED) & (results.dtb > balance))
+            expected = np.flatnonzero((distances(results) != NOT_DECIDED) & (results.dtb > balance))
             assert np.array_equal(found, expected)
             assert len(found)
 
@@ -104,7 +105,7 @@ def test_under_tight_limits_dtb_is_what_the_naive_solver_needs(kings: int, balan
         results = solved[0 if Material.of(position) == material else 1]
         index = index_of(position.wm, position.wk, position.bm, position.bk)
         outcome = expected.fresh[number]
-        assert (results.dtc[index] != NOT_DECIDED) == bool(outcome), position.to_fen()
+        assert (abs(int(outcomes(results)[index])) == 2) == bool(outcome), position.to_fen()
         if outcome:
             assert results.dtb[index] == expected.needed[number], position.to_fen()
             found["decided"] += 1

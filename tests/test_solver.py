@@ -18,6 +18,7 @@ from generator.errors import DistanceOverflowError, StoppedError
 from generator.lanes import king_moves, slides
 from generator.menplacements import blocks_of
 from generator.plan import both, canonical, leads_to, pairs
+from generator.results import is_stored
 from generator.sides import STRIP
 from generator.slices import Crew, Pair, Workshop
 from generator.subsets import subsets
@@ -157,8 +158,8 @@ def test_what_is_read_back_is_what_was_solved() -> None:
         crew = Crew(restored, 30, threads, 2, lambda positions: None)
         for pair, values in results.items():
             for one in values[: len(both(pair))]:
-                one.dtw[one.stored == 0] = 99  # nobody may read these
-                one.dtc[one.stored == 0] = 9
+                one.dtw[~is_stored(one)] = 99  # nobody may read these
+                one.value[~is_stored(one)] = 9
             crew.restore(pair, values)
     assert np.array_equal(solved.score, restored.score)
     assert np.array_equal(solved.lost, restored.lost)
@@ -214,10 +215,8 @@ def test_a_block_shared_by_threads_is_solved_as_by_one(monkeypatch: pytest.Monke
         for pair, values in usual.items():
             crew.restore(pair, values)
             for one, other in zip(values, together[pair], strict=True):
-                for name in ("dtw", "dtc"):
-                    found = getattr(other, name)[one.stored == 1]
-                    assert np.array_equal(getattr(one, name)[one.stored == 1], found)
-                assert np.array_equal(one.stored, other.stored)
+                assert np.array_equal(one.value, other.value)
+                assert np.array_equal(one.dtw[is_stored(one)], other.dtw[is_stored(one)])
     for arena in (shared, restored):
         for expected, found in zip(alone[2:], arena[2:], strict=True):
             assert np.array_equal(expected, found)
