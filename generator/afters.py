@@ -8,10 +8,13 @@ material `AvB` there is one *after table*: positions in which A has just moved a
     word = start[A, B] + ((rank(men of A) * C(28, men of B) + rank(men of B, moved down a row))
            * C(32, kings of A - 1) + rank(A's other kings)) * C(32, kings of B) + rank(B's kings)
 
-All after tables share three arrays, so that a kernel can reach any of them:
+All after tables share their arrays, so that a kernel can reach any of them:
 
-    score[score_start + (word - start) * lanes + lane]   the move's value in plies on the board (see below)
     lost[word], won[word]                                lanes in which B has lost or won under the rules
+    score[score_start + (word - start) * lanes + lane]   the move's value in plies on the board (see below)
+
+Where nobody asks for DTW there are no scores, and of the outcomes on the board only those are kept that are
+not those under the rules (boardwords.py).
 
 Each position stands in as many words as A has kings; the lanes of squares that are taken are empty (score 0).
 
@@ -28,6 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from generator.boardwords import BoardWords, guard_of, on_board, room_for, with_more, without
 from generator.memory import Memory
 from generator.subsets import BINOMIAL, rank
 from tablebase.kernels.bits import lowest, popcount, reverse
@@ -42,13 +46,16 @@ LONGEST_PLIES = 250
 
 class Afters(NamedTuple):
     """The after tables of some materials. Both starts are indexed [kings, men, other kings, other men] and
-    are -1 where a material is not there."""
+    are -1 where a material is not there. `score` is empty where DTW is not worked out; then `board` lists, in
+    order, the words that are otherwise on the board, guarded by `guard`."""
 
     start: NDArray[np.int64]
     score_start: NDArray[np.int64]
     score: NDArray[np.uint8]
     lost: NDArray[np.uint32]
     won: NDArray[np.uint32]
+    guard: NDArray[np.uint8]
+    board: BoardWords
 
 
 def lanes(material: Material) -> int:
@@ -66,13 +73,16 @@ def words(material: Material) -> int:
     return comb(28, material.own_men) * comb(28, material.other_men) * words_in_block(material)
 
 
-def size_in_bytes(material: Material) -> int:
+def size_in_bytes(material: Material, with_scores: bool = True) -> int:
     """Memory of a material's after table."""
-    return words(material) * (8 + lanes(material))
+    return words(material) * (8 + (lanes(material) if with_scores else 0))
 
 
-def allocate(materials: Iterable[Material], most_pieces: int, memory: Memory | None = None) -> Afters:
-    """Empty after tables for these materials. Memory is taken only when it is written to."""
+def allocate(
+    materials: Iterable[Material], most_pieces: int, memory: Memory | None = None, with_scores: bool = True
+) -> Afters:
+    """Empty after tables for these materials, with scores or without. Memory is taken only when it is written
+    to."""
     memory = memory or Memory()
     start = np.full((most_pieces + 1,) * 4, -1, dtype=np.int64)
     score_start = start.copy()
@@ -85,14 +95,16 @@ def allocate(materials: Iterable[Material], most_pieces: int, memory: Memory | N
     return Afters(
         start,
         score_start,
-        memory.zeros(score_count, np.uint8),
+        memory.zeros(score_count if with_scores else 0, np.uint8),
         memory.zeros(word_count, np.uint32),
         memory.zeros(word_count, np.uint32),
+        guard_of(word_count),
+        room_for(0),
     )
 
 
 def parts_of(afters: Afters, material: Material) -> list[NDArray[Any]]:
-    """Where the after table of a material lies: its parts of the three arrays."""
+    """Where the after table of a material lies: its parts of scores, lost and won."""
     start, score_start = int(afters.start[_place(material)]), int(afters.score_start[_place(material)])
     count = words(material)
     scores = afters.score[score_start : score_start + count * lanes(material)]
@@ -104,21 +116,55 @@ def _place(material: Material) -> tuple[int, int, int, int]:
 
 
 @kernel
-def forget_outcome(afters: Afters, own_men: int, own_kings: int, other_men: int, other_kings: int) -> None:
-    """Make a position (sets as its side to move sees them) neither lost nor won under the rules; its score
-    stays."""
+def _put_places(
+    start: NDArray[np.int64],
+    own_men: int,
+    own_kings: int,
+    other_men: int,
+    other_kings: int,
+    out: NDArray[np.int64],
+) -> None:
     men, kings = reverse(other_men), reverse(other_kings)
     opponent_men, opponent_kings = reverse(own_men), reverse(own_kings)
     place = (popcount(kings), popcount(men), popcount(opponent_kings), popcount(opponent_men))
-    start = afters.start[place] + block_offset(place[0], men, place[2], opponent_men)
+    first = start[place] + block_offset(place[0], men, place[2], opponent_men)
     left = kings
-    while left:
+    for number in range(len(out)):
         lane = lowest(left)
         left &= left - 1
-        word = start + rank(kings & ~(1 << lane)) * BINOMIAL[32, place[2]] + rank(opponent_kings)
-        bit = np.uint32(np.uint32(1) << np.uint32(lane))
-        afters.lost[word] = np.uint32(afters.lost[word] & ~bit)
-        afters.won[word] = np.uint32(afters.won[word] & ~bit)
+        out[number, 0] = first + rank(kings & ~(1 << lane)) * BINOMIAL[32, place[2]] + rank(opponent_kings)
+        out[number, 1] = lane
+
+
+def places_of(
+    afters: Afters, own_men: int, own_kings: int, other_men: int, other_kings: int
+) -> NDArray[np.int64]:
+    """Where a position stands (sets as its side to move sees them; the other side has kings): shape [kings of
+    the other side, 2], word and lane."""
+    out = np.empty((other_kings.bit_count(), 2), np.int64)
+    _put_places(afters.start, own_men, own_kings, other_men, other_kings, out)
+    return out
+
+
+def forget_outcomes(afters: Afters, places: NDArray[np.int64]) -> Afters:
+    """Make positions, at `places` [place, 2], neither lost nor won under the rules. On the board they stay
+    what they are. Returns the after tables to go on with."""
+    words, lanes = places[:, 0], places[:, 1].astype(np.uint32)
+    if not len(afters.score):
+        changed = np.unique(words)
+        as_ruled = BoardWords(changed, afters.lost[changed], afters.won[changed])
+        before = on_board(afters.board, changed, as_ruled)
+        afters = afters._replace(board=with_more(afters.board, afters.guard, [before]))
+    others = ~(np.uint32(1) << lanes)
+    np.bitwise_and.at(afters.lost, words, others)
+    np.bitwise_and.at(afters.won, words, others)
+    return afters
+
+
+def forget_material(afters: Afters, material: Material) -> Afters:
+    """After tables without the board words of a material whose part is given back."""
+    start = int(afters.start[_place(material)])
+    return afters._replace(board=without(afters.board, afters.guard, start, start + words(material)))
 
 
 @inlined

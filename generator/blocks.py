@@ -5,16 +5,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.afters import DRAWN, Afters
+from generator.boardpass import exits_differ, pass_on_board
+from generator.boardwords import BoardWords
 from generator.events import EVENTS_FULL, list_events, score_balance
 from generator.exits import take_exits
 from generator.menexits import take_exits_of_men
-from generator.results import BLESSED_LOSS, CURSED_WIN, NOT_DECIDED, STORED, VALUE, Results
-from generator.settle import settle
+from generator.results import BLESSED_LOSS, CURSED_WIN, LONGEST_DTC, NOT_DECIDED, STORED, VALUE, Results
+from generator.settle import LONGEST_SETTLED, settle
 from generator.sides import FIRST_PART, ONE_PART, Side, SideRoom, make_side, word_count
-from generator.spread import spread_balance, spread_on_board, spread_under_rules
+from generator.spread import DTC_TOO_LONG, spread_at_once, spread_balance, spread_on_board
 from generator.subsets import BINOMIAL, Subsets
 from tablebase.kernels.bits import highest, popcount, signed
 from tablebase.kernels.jit import kernel
+
+# The pass under the rules was cut short by their limit.
+CUT = 1
 
 
 @kernel
@@ -99,7 +104,7 @@ def gather(
 
 @kernel
 def finish_afters(side: Side, afters: Afters) -> None:
-    """Complete a batch's after tables, in which all scores stand already."""
+    """Complete a batch's after tables, in which all scores, if any, stand already."""
     words, starts, lost, won = word_count(side), side.word_start, side.lost, side.won
     lost_after, won_after = afters.lost, afters.won
     for block in range(side.blocks):
@@ -117,7 +122,6 @@ def prepare(side: Side, scores: NDArray[np.uint8]) -> int:
     side.value[:lanes] = NOT_DECIDED
     if len(scores):
         return list_events(side, side.dtw)
-    side.dtw[:lanes] = NOT_DECIDED
     return 0
 
 
@@ -130,7 +134,7 @@ def spread(
     limit: int,
     strip_room: NDArray[np.uint32],
 ) -> int:
-    """The two passes of a batch whose sides both have kings, and what they leave drawn. Returns 0,
+    """The two passes of a batch whose sides both have kings, and what they leave drawn. Returns 0 or CUT, or
     EVENTS_FULL, TOO_LONG or DTC_TOO_LONG."""
     last_slot = 0
     for s in range(count):
@@ -144,7 +148,9 @@ def spread(
             return error
         for s in range(count):
             fill_draws(sides[s], tables, scores, sides[s].score_start, FIRST_PART, ONE_PART)
-    return int(spread_under_rules(sides, count, tables, limit, strip_room))
+    if spread_at_once(sides, count, tables, min(limit, LONGEST_DTC), count == 0, strip_room):
+        return 0
+    return CUT if limit <= LONGEST_DTC else DTC_TOO_LONG
 
 
 @kernel
@@ -160,6 +166,7 @@ def solve_batch(
     capture_work: NDArray[np.int64],
     rooms: tuple[SideRoom, SideRoom],
     strip_room: NDArray[np.uint32],
+    board_words: BoardWords,
     results: tuple[Results, Results],
     balance_scores: tuple[NDArray[np.uint8], NDArray[np.uint8]],
     balance_limit: int,
@@ -170,8 +177,9 @@ def solve_batch(
 
     `men` [block, 2]: the men of the first side and of its opponent, as the first side sees them; `turned_men`
     the same for the other side to move. `bases` [block, 2]: the index of the block's first position in either
-    slice; -1 for the second in all or none of the batch, where the blocks are their own twins. Returns 0,
-    EVENTS_FULL (nothing done: call again with more room), TOO_LONG or DTC_TOO_LONG.
+    slice; -1 for the second in all or none of the batch, where the blocks are their own twins. `board_words`:
+    takes the words that are otherwise on the board, where there are no scores. Returns how many those are
+    (more than there is room for: call again with more), or EVENTS_FULL (likewise), TOO_LONG or DTC_TOO_LONG.
     """
     sides = (
         make_side(kings, opponent_kings, men, bases, signed(0), afters, rooms[0]),
@@ -185,11 +193,13 @@ def solve_batch(
         else:
             take_exits_of_men(sides[s], tables, afters, capture_work, known, results[s], own_bases)
     if kings and opponent_kings:
-        error = spread(sides, count, tables, afters.score, limit, strip_room)
+        ended = spread(sides, count, tables, afters.score, limit, strip_room)
     else:
-        error = settle(sides, count, tables, limit, afters.score)
-    if error:
-        return error
+        ended = settle(sides, count, tables, limit, afters.score, count == 0)
+        if ended == 0 and limit < LONGEST_SETTLED:
+            ended = CUT
+    if ended < 0:
+        return ended
     for s in range(count):
         finish_afters(sides[s], afters)
     if balance_limit > 0:
@@ -200,8 +210,13 @@ def solve_batch(
         spread_balance(sides, count, tables, balance_scores, balance_limit, strip_room)
         for s in range(count):
             fill_draws(sides[s], tables, balance_scores[s], sides[s].balance_start, FIRST_PART, ONE_PART)
+    found = 0
+    if len(afters.score) == 0 and (ended == CUT or exits_differ(sides, count)):
+        found = pass_on_board(sides, count, tables, afters, strip_room, board_words)
+        if found < 0 or found > len(board_words.words):
+            return found
     for s in range(count):
         if not known:
             own_bases = np.ascontiguousarray(bases[:, s])
             gather(sides[s], tables, results[s], own_bases, FIRST_PART, ONE_PART)
-    return 0
+    return found

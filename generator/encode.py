@@ -1,5 +1,7 @@
 """From a solved slice to what its files store, and to its statistics."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -88,28 +90,42 @@ def stored_values(results: Results, metric: Metric) -> NDArray[np.int8] | NDArra
 
 
 @kernel
-def _read(wdl: NDArray[np.int16], dtc: NDArray[np.int16], dtw: NDArray[np.int16], out: Results) -> None:
-    values, plies = out.value, out.dtw
-    with_scores = len(plies) > 0
-    for index in range(len(wdl)):
-        outcome, distance = signed(wdl[index]), signed(dtc[index])
+def _read_wdl(stored: NDArray[np.int16], values: NDArray[np.uint8]) -> None:
+    for index in range(len(stored)):
+        outcome = signed(stored[index])
         won = 1 if outcome > 0 else 0
         value = DRAW
         if outcome in (_WIN, _LOSS):
-            value = 2 * distance + won
+            value = won  # with a DTC of 0, for now
         elif outcome:
             value = CURSED_WIN if won else BLESSED_LOSS
         values[index] = value | STORED
-        if with_scores:
-            plies[index] = 2 * signed(dtw[index]) + won if outcome else NOT_DECIDED
 
 
-def read_stored(
-    wdl: NDArray[np.int16], dtc: NDArray[np.int16], dtw: NDArray[np.int16] | None, out: Results
-) -> None:
-    """The inverse of `stored_values` for WDL, DTC and DTW (None: of results without it). Positions with a
-    capture do not come out right."""
-    _read(wdl, dtc, wdl[:0] if dtw is None else dtw, out)
+@kernel
+def _read_dtc(stored: NDArray[np.int16], values: NDArray[np.uint8]) -> None:
+    for index in range(len(stored)):
+        value = signed(values[index])
+        if value & VALUE <= 1:
+            values[index] = value | 2 * signed(stored[index])
+
+
+@kernel
+def _read_dtw(stored: NDArray[np.int16], values: NDArray[np.uint8], dtw: NDArray[np.uint8]) -> None:
+    for index in range(len(stored)):
+        value = signed(values[index]) & VALUE
+        dtw[index] = NOT_DECIDED if value == DRAW else 2 * signed(stored[index]) + (value & 1)
+
+
+def read_stored(metric: Metric, stored: NDArray[np.int16], out: Results) -> None:
+    """The inverse of `stored_values`: into `out`, WDL, DTC and DTW one by one, in this order. Positions with
+    a capture do not come out right."""
+    if metric is Metric.WDL:
+        _read_wdl(stored, out.value)
+    elif metric is Metric.DTC:
+        _read_dtc(stored, out.value)
+    else:
+        _read_dtw(stored, out.value, out.dtw)
 
 
 @kernel
@@ -135,7 +151,8 @@ def _count(results: Results, counts: NDArray[np.int64], longest: NDArray[np.int6
 
 
 def statistics(material: Material, results: Results) -> Statistics:
-    """The statistics of a solved slice, positions with a capture included."""
+    """The statistics of a solved slice, positions with a capture included. There is no longest DTW or DTB
+    where it was solved without."""
     counts = np.zeros(5, dtype=np.int64)
     longest = np.zeros((4, 2), dtype=np.int64)
     _count(results, counts, longest)
@@ -150,3 +167,15 @@ def statistics(material: Material, results: Results) -> Statistics:
     loss, blessed_loss, draw, cursed_win, win = (int(count) for count in counts)
     outcomes = win, cursed_win, draw, blessed_loss, loss
     return Statistics(str(material), material.positions, *outcomes, *of(0), *of(1), *of(2), *of(3))
+
+
+def with_longest(counted: Statistics, before: Statistics) -> Statistics:
+    """What is `counted` of a slice that was solved without DTW, with the longest DTW of its table from
+    `before`."""
+    return replace(
+        counted,
+        longest_win_plies=before.longest_win_plies,
+        longest_win_fen=before.longest_win_fen,
+        longest_loss_plies=before.longest_loss_plies,
+        longest_loss_fen=before.longest_loss_fen,
+    )

@@ -8,7 +8,8 @@ Three sets of lanes tell the outcome under the rules: `rule_any` has an exit, `r
 lost for the opponent, `rule_safe` one to a position not won for the opponent. On the board, the rounds over
 the words of a batch hand on the best score of each lane in `dtw`: captures, then men's moves, then events.
 
-Where the after tables have no scores (nobody asks for DTW), only the sets of lanes are worked out.
+Where the after tables have no scores (nobody asks for DTW), two more sets of lanes tell the outcome on the
+board: `board_win` and `board_safe`.
 
 Arrays are taken out of their tuples before the loops over blocks: numba counts references at each such
 access, with atomic instructions.
@@ -18,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.afters import DRAWN, WIN_AT_ONCE, Afters, block_offset
+from generator.boardwords import GUARD_SHIFT, find
 from generator.captures import COUNT, ENDING, FIRST_ENDING, LAST_ROW, captures
-from generator.results import BLESSED_LOSS, NOT_DECIDED, VALUE, Results
+from generator.results import BLESSED_LOSS, DRAW, NOT_DECIDED, VALUE, Results
 from generator.sides import FIRST_PART, ONE_PART, STRIP, Side
 from generator.subsets import BINOMIAL, STEP, Subsets, rank
 from tablebase.kernels.bits import highest, lowest, popcount, signed
@@ -37,7 +39,14 @@ def take_captures(
     men_of, opponent_men_of = side.men, side.opponent_men
     quiet, held = side.quiet, side.held
     rule_win, rule_safe, rule_any, best = side.rule_win, side.rule_safe, side.rule_any, side.dtw
+    board_win, board_safe = side.board_win, side.board_safe
     lost_after, won_after, scores = afters.lost, afters.won, afters.score
+    guard, listed, board_lost, board_won = (
+        afters.guard,
+        afters.board.words,
+        afters.board.lost,
+        afters.board.won,
+    )
     starts, score_starts = afters.start, afters.score_start
     own_sets = tables.squares[tables.start[side.kings - 1] :]
     opponent_sets = tables.squares[tables.start[side.opponent_kings] :]
@@ -57,6 +66,8 @@ def take_captures(
             word = row_of_batch * columns + column
             if with_scores:
                 best[word * 32 : word * 32 + 32] = 0
+            else:
+                board_win[word] = board_safe[word] = 0
             opponents = signed(opponent_sets[column])
             valid = lanes_of_row & ~(all_men | others | opponents)
             if opponents & (all_men | others):
@@ -69,7 +80,7 @@ def take_captures(
             rule_any[word] = able
             if not able:
                 continue
-            win = safe = 0
+            win = safe = wins_there = safe_there = 0
             if with_scores:
                 score[:] = 0
             for ending in range(work[COUNT]):
@@ -83,13 +94,20 @@ def take_captures(
                     place = (own_kings, popcount(own_men), popcount(left_kings), popcount(left_men))
                     offset = block_offset(own_kings, own_men, place[2], left_men)
                     offset += rank(own_others) * BINOMIAL[32, place[2]] + rank(left_kings)
-                    lost = signed(lost_after[starts[place] + offset])
-                    won = signed(won_after[starts[place] + offset])
+                    after = starts[place] + offset
+                    lost, won = signed(lost_after[after]), signed(won_after[after])
+                    lost_there, won_there = lost, won
+                    if guard[after >> GUARD_SHIFT]:
+                        number = find(listed, after)
+                        if number >= 0:
+                            lost_there, won_there = signed(board_lost[number]), signed(board_won[number])
                     at = score_starts[place] + offset * 32
                     if not landings:
                         # The lane king stands by: each lane has a value of its own.
                         win |= lanes & lost
                         safe |= lanes & ~won
+                        wins_there |= lanes & lost_there
+                        safe_there |= lanes & ~won_there
                         if with_scores:
                             here = scores[at : at + 32]
                             mask = np.uint32(lanes)
@@ -101,6 +119,8 @@ def take_captures(
                         continue
                     win |= lanes if landings & lost else 0
                     safe |= lanes if landings & ~won else 0
+                    wins_there |= lanes if landings & lost_there else 0
+                    safe_there |= lanes if landings & ~won_there else 0
                     value = np.uint8(0)
                     while landings and with_scores:
                         value = max(value, scores[at + lowest(landings)])
@@ -108,6 +128,8 @@ def take_captures(
                 else:
                     win |= lanes
                     safe |= lanes
+                    wins_there |= lanes
+                    safe_there |= lanes
                 if with_scores:
                     mask = np.uint32(lanes)
                     for lane in range(32):
@@ -119,6 +141,9 @@ def take_captures(
                 here = best[word * 32 : word * 32 + 32]
                 for lane in range(32):
                     here[lane] = score[lane]
+            else:
+                board_win[word] = wins_there
+                board_safe[word] = safe_there
 
 
 @kernel
@@ -128,7 +153,14 @@ def _take_mens_moves(side: Side, tables: Subsets, afters: Afters, promotions: bo
     men_of, opponent_men_of = side.men, side.opponent_men
     quiet_lanes, best = side.quiet, side.dtw
     rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
+    board_win, board_safe = side.board_win, side.board_safe
     lost_after, won_after, scores = afters.lost, afters.won, afters.score
+    guard, listed, board_lost, board_won = (
+        afters.guard,
+        afters.board.words,
+        afters.board.lost,
+        afters.board.won,
+    )
     starts, score_starts = afters.start, afters.score_start
     own_sets = tables.squares[tables.start[kings - 1] :]
     opponent_sets = tables.squares[tables.start[opponent_kings] :]
@@ -170,6 +202,12 @@ def _take_mens_moves(side: Side, tables: Subsets, afters: Afters, promotions: bo
                         rule_win[word] |= np.uint32(lanes & lost)
                         rule_safe[word] |= np.uint32(lanes & ~won)
                         if not with_scores:
+                            if guard[(start + offset) >> GUARD_SHIFT]:
+                                number = find(listed, start + offset)
+                                if number >= 0:
+                                    lost, won = signed(board_lost[number]), signed(board_won[number])
+                            board_win[word] |= np.uint32(lanes & lost)
+                            board_safe[word] |= np.uint32(lanes & ~won)
                             continue
                         mask = np.uint32(lanes)
                         here = best[word * 32 : word * 32 + 32]
@@ -196,7 +234,9 @@ def take_known(side: Side, tables: Subsets, results: Results, bases: NDArray[np.
     men_of, opponent_men_of = side.men, side.opponent_men
     quiet, best = side.quiet, side.dtw
     rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
+    board_win, board_safe = side.board_win, side.board_safe
     known_dtw, known_values = results.dtw, results.value
+    with_scores = len(known_dtw) > 0
     own_sets, opponent_sets = (
         tables.squares[tables.start[kings] :],
         tables.squares[tables.start[side.opponent_kings] :],
@@ -216,14 +256,20 @@ def take_known(side: Side, tables: Subsets, results: Results, bases: NDArray[np.
                 row = own_rank - BINOMIAL[lane, kings] if own else 0
                 word = (block * rows + row) * columns + column
                 if (signed(quiet[word]) >> lane) & 1:
-                    dtw, value = signed(known_dtw[index]), signed(known_values[index]) & VALUE
+                    value = signed(known_values[index]) & VALUE
                     bit = np.uint32(1 << lane)
                     quiet[word] &= ~bit
                     rule_any[word] |= bit
-                    score = DRAWN
-                    if dtw != NOT_DECIDED:
-                        score = WIN_AT_ONCE - dtw // 2 if dtw % 2 else dtw // 2
-                    best[word * lanes + lane] = score
+                    if with_scores:
+                        dtw = signed(known_dtw[index])
+                        score = DRAWN
+                        if dtw != NOT_DECIDED:
+                            score = WIN_AT_ONCE - dtw // 2 if dtw % 2 else dtw // 2
+                        best[word * lanes + lane] = score
+                    elif value == DRAW or value & 1:
+                        board_safe[word] |= bit
+                        if value != DRAW:
+                            board_win[word] |= bit
                     decided = value < BLESSED_LOSS
                     if not decided or value & 1:
                         rule_safe[word] |= bit
@@ -242,7 +288,7 @@ def take_exits(
     results: Results,
     bases: NDArray[np.int64],
 ) -> None:
-    """The exits of a batch whose mover has kings: the sets of lanes, and the best scores in `dtw`."""
+    """The exits of a batch whose mover has kings: the sets of lanes, and the best scores in `dtw`, if any."""
     take_captures(side, tables, afters, work, FIRST_PART, ONE_PART)
     if known:
         take_known(side, tables, results, bases)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.afters import WIN_AT_ONCE, Afters, block_offset
+from generator.boardwords import GUARD_SHIFT, find
 from generator.captures import COUNT, ENDING, FIRST_ENDING, LAST_ROW, captures_from, carry_on, push
 from generator.exits import take_known
 from generator.results import Results
@@ -117,7 +118,14 @@ def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.in
     columns, opponent_kings = side.columns, side.opponent_kings
     men_of, opponent_men_of, quiet, best = side.men, side.opponent_men, side.quiet, side.dtw
     rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
+    board_win, board_safe = side.board_win, side.board_safe
     lost_after, won_after, scores = afters.lost, afters.won, afters.score
+    guard, listed, board_lost, board_won = (
+        afters.guard,
+        afters.board.words,
+        afters.board.lost,
+        afters.board.won,
+    )
     starts, score_starts = afters.start, afters.score_start
     opponent_sets = tables.squares[tables.start[opponent_kings] :]
     with_scores = len(scores) > 0
@@ -133,10 +141,12 @@ def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.in
             jump_count = _list_captures(jumps, men, opponent_kings, opponent_men, starts, score_starts)
             step_count = -1
         kings = signed(opponent_sets[column])
-        win = safe = score = 0
+        win = safe = wins_there = safe_there = score = 0
         quiet[word] = rule_any[word] = 0
         if kings & (men | opponent_men):
             rule_win[word] = rule_safe[word] = 0
+            if not with_scores:
+                board_win[word] = board_safe[word] = 0
             continue
         targets = opponent_men | kings
         able = False
@@ -150,7 +160,8 @@ def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.in
             captured = 1 << victim
             left = targets & ~captured
             if not left:
-                win, safe, score = 1, 1, WIN_AT_ONCE
+                win = safe = wins_there = safe_there = 1
+                score = WIN_AT_ONCE
                 continue
             rest = men & ~(1 << jumps[at + _FROM])
             crowned = 1 if landing >= LAST_ROW else 0
@@ -161,8 +172,15 @@ def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.in
             number = rank(kings & ~captured) if kings & captured else column
             place = jumps[at + _WORD] + number
             lane = jumps[at + _LANE]
-            win |= (signed(lost_after[place]) >> lane) & 1
-            safe |= (~signed(won_after[place]) >> lane) & 1
+            lost, won = signed(lost_after[place]), signed(won_after[place])
+            win |= (lost >> lane) & 1
+            safe |= (~won >> lane) & 1
+            if guard[place >> GUARD_SHIFT]:
+                listed_at = find(listed, place)
+                if listed_at >= 0:
+                    lost, won = signed(board_lost[listed_at]), signed(board_won[listed_at])
+            wins_there |= (lost >> lane) & 1
+            safe_there |= (~won >> lane) & 1
             if with_scores:
                 score = max(score, signed(scores[jumps[at + _SCORE] + number * jumps[at + _STRIDE]]))
         for ending in range(work[COUNT]):
@@ -170,19 +188,24 @@ def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.in
             own_men, landings = work[at], work[at + 2]
             left_men, left_kings = opponent_men & ~work[at + 3], kings & ~work[at + 3]
             if not left_men | left_kings:
-                win, safe, score = 1, 1, WIN_AT_ONCE
+                win = safe = wins_there = safe_there = 1
+                score = WIN_AT_ONCE
                 continue
             crowned = 1 if landings else 0
             places = (crowned, popcount(own_men), popcount(left_kings), popcount(left_men))
             offset = block_offset(crowned, own_men, places[2], left_men) + rank(left_kings)
-            lost, won = (
-                signed(lost_after[starts[places] + offset]),
-                signed(won_after[starts[places] + offset]),
-            )
+            place = starts[places] + offset
+            lost, won = signed(lost_after[place]), signed(won_after[place])
             if not crowned:
                 landings = 1
             win |= 1 if landings & lost else 0
             safe |= 1 if landings & ~won else 0
+            if guard[place >> GUARD_SHIFT]:
+                listed_at = find(listed, place)
+                if listed_at >= 0:
+                    lost, won = signed(board_lost[listed_at]), signed(board_won[listed_at])
+            wins_there |= 1 if landings & lost else 0
+            safe_there |= 1 if landings & ~won else 0
             at = score_starts[places] + offset * (32 if crowned else 1)
             while landings and with_scores:
                 score = max(score, signed(scores[at + lowest(landings)]))
@@ -199,13 +222,22 @@ def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.in
                     continue
                 rule_any[word] = 1
                 place, lane = steps[at + _WORD] + column, steps[at + _LANE]
-                win |= (signed(lost_after[place]) >> lane) & 1
-                safe |= (~signed(won_after[place]) >> lane) & 1
+                lost, won = signed(lost_after[place]), signed(won_after[place])
+                win |= (lost >> lane) & 1
+                safe |= (~won >> lane) & 1
+                if guard[place >> GUARD_SHIFT]:
+                    listed_at = find(listed, place)
+                    if listed_at >= 0:
+                        lost, won = signed(board_lost[listed_at]), signed(board_won[listed_at])
+                wins_there |= (lost >> lane) & 1
+                safe_there |= (~won >> lane) & 1
                 if with_scores:
                     score = max(score, signed(scores[steps[at + _SCORE] + column * steps[at + _STRIDE]]))
         rule_win[word], rule_safe[word] = win, safe
         if with_scores:
             best[word] = score
+        else:
+            board_win[word], board_safe[word] = wins_there, safe_there
 
 
 @kernel
@@ -219,7 +251,8 @@ def take_exits_of_men(
     bases: NDArray[np.int64],
 ) -> None:
     """The exits of a batch whose mover has no kings, each word's one lane: `quiet`, `rule_any`, `rule_win`,
-    `rule_safe`, and the best scores in `dtw`, as `take_exits` has them for a side with kings."""
+    `rule_safe`, and the best scores in `dtw` or `board_win` and `board_safe`, as `take_exits` has them for a
+    side with kings."""
     _take_moves(side, tables, afters, work, known)
     if known:
         take_known(side, tables, results, bases)

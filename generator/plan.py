@@ -15,9 +15,10 @@ from tablebase.format import Metric
 from tablebase.material import Material, materials
 from tablebase.ruleset import Ruleset
 
-# A slice in work: outcome and DTC, DTW, DTB, a byte each; what its files hold while they are written.
-_RESULT_BYTES = 3
-_ENCODED_BYTES = 2
+# What a file holds, a byte a position and the frames of it, while it is written; what is read of it, two
+# bytes a position, while a slice is restored.
+_ENCODED_BYTES = 1.25
+_READ_BYTES = 2
 # Disk, bits a position, rounded up from what 2-5 pieces take (docs/performance.md); more pieces have taken
 # less.
 _DISK_BITS = {Metric.WDL: 0.25, Metric.DTC: 0.45, Metric.DTW: 1.2, Metric.DTB: 0.95}
@@ -122,19 +123,28 @@ class Plan:
             found[pair].append(child)
         return found
 
+    @property
+    def with_scores(self) -> bool:
+        """Whether the solver works out DTW: else, outcomes without scores."""
+        return Metric.DTW in self.metrics
+
     @cached_property
     def memory(self) -> int:
         """Bytes of memory it takes, about, where all is kept in memory."""
         most = tables = before = 0
+        known = set(self.known)
         for pair in self.order:
-            tables += _table_bytes(pair)
-            positions = sum(m.positions for m in both(pair))
+            tables += self._table_bytes(pair)
             balance = balance_bytes(pair) if self.ruleset.counts_apart(pair) else 0
+            results = self._result_bytes(pair)
             # While a pair is solved the one before it is written.
-            results = positions * _RESULT_BYTES + before * (_RESULT_BYTES + _ENCODED_BYTES)
-            most = max(most, tables + balance + results + self._rooms(pair))
-            tables -= sum(map(_table_bytes, self.last_needed_by[pair]))
-            before = positions
+            if pair in known:
+                work = results + _largest(pair) * _READ_BYTES
+            else:
+                work = balance + results + self._rooms(pair)
+            most = max(most, tables + before + work)
+            tables -= sum(map(self._table_bytes, self.last_needed_by[pair]))
+            before = 0 if pair in known else results + int(_largest(pair) * _ENCODED_BYTES)
         return _PROGRAM_BYTES + most
 
     @cached_property
@@ -142,13 +152,22 @@ class Plan:
         """Bytes of memory it takes, about, where after tables and results are mapped from a scratch file."""
         most = before = 0
         for pair in self.order:
-            most = max(most, self._rooms(pair) + before * _ENCODED_BYTES)
-            before = sum(m.positions for m in both(pair))
+            most = max(most, self._rooms(pair) + before)
+            before = int(_largest(pair) * _ENCODED_BYTES)
         return _PROGRAM_BYTES + int(most / 0.8)
 
     def _rooms(self, pair: Material) -> int:
         """Memory of the threads that solve a pair: no more of them than there are blocks."""
-        return Workshop.size_in_bytes(pair) * min(self.jobs, pair.blocks)
+        one = Workshop.size_in_bytes(pair, self.ruleset.counts_apart(pair), self.with_scores)
+        return one * min(self.jobs, pair.blocks)
+
+    def _table_bytes(self, pair: Material) -> int:
+        return sum(afters.size_in_bytes(material, self.with_scores) for material in both(pair))
+
+    def _result_bytes(self, pair: Material) -> int:
+        """A pair in work: outcome and DTC, DTW, DTB, a byte each."""
+        metrics = 1 + self.with_scores + self.ruleset.counts_apart(pair)
+        return metrics * sum(material.positions for material in both(pair))
 
     @cached_property
     def disk(self) -> int:
@@ -161,8 +180,8 @@ class Plan:
         )
 
 
-def _table_bytes(pair: Material) -> int:
-    return sum(afters.size_in_bytes(material) for material in both(pair))
+def _largest(pair: Material) -> int:
+    return max(material.positions for material in both(pair))
 
 
 def plan(

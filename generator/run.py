@@ -10,11 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from generator import afters
-from generator.encode import read_stored, statistics, stored_values
+from generator.encode import read_stored, statistics, stored_values, with_longest
 from generator.errors import OtherTablesError, PlanError
 from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
@@ -32,8 +29,6 @@ from tablebase.material import Material
 from tablebase.table import Table
 
 ALL_METRICS = tuple(Metric)
-# What a solved slice is restored from. Its DTB is no other slice's business.
-_RESTORED_FROM = {Metric.WDL, Metric.DTC, Metric.DTW}
 
 
 class Progress(Protocol):
@@ -295,7 +290,7 @@ def generate(
     Args:
         directory: where the tables are, and where a scratch file is while it runs, if memory is short.
         pieces: the most pieces.
-        metrics: what to store.
+        metrics: what to store. Without DTW it takes less memory and time, as only outcomes are worked out.
         jobs: threads.
         ruleset: what outcomes hold under.
         progress: is told how far it has come.
@@ -367,7 +362,7 @@ class _Run:
     def run(self) -> None:
         work = self._work
         in_memory = [material for pair in work.order for material in both(pair)]
-        tables = afters.allocate(in_memory, work.pieces, self._memory)
+        tables = afters.allocate(in_memory, work.pieces, self._memory, work.with_scores)
         known = set(work.known)
         with (
             self._memory.watched(),
@@ -407,20 +402,20 @@ class _Run:
                         written.result()
 
     def _restore(self, crew: Crew, pair: Material, threads: Executor) -> Pair:
-        if not all(self._manifest.slices[m].files.keys() >= _RESTORED_FROM for m in both(pair)):
+        # DTB of a solved slice is no other slice's business.
+        wanted = [Metric.WDL, Metric.DTC] + ([Metric.DTW] if self._work.with_scores else [])
+        if not all(self._manifest.slices[m].files.keys() >= set(wanted) for m in both(pair)):
             return crew.solve(pair)  # the files do not hold all that the solver needs to know
-        own = self._read(crew, pair, threads)
-        results = own, own if pair == pair.mirror else self._read(crew, pair.mirror, threads)
+        own = self._read(crew, pair, wanted, threads)
+        results = own, own if pair == pair.mirror else self._read(crew, pair.mirror, wanted, threads)
         crew.restore(pair, results)
         return results
 
-    def _read(self, crew: Crew, material: Material, threads: Executor) -> Results:
-        def values(metric: Metric) -> NDArray[np.int16]:
-            with Table(self._directory / table_name(material, metric)) as table:
-                return table.read_all(threads.map)
-
+    def _read(self, crew: Crew, material: Material, wanted: Sequence[Metric], threads: Executor) -> Results:
         results = crew.empty_results(material)
-        read_stored(values(Metric.WDL), values(Metric.DTC), values(Metric.DTW), results)
+        for metric in wanted:
+            with Table(self._directory / table_name(material, metric)) as table:
+                read_stored(metric, table.read_all(threads.map), results)
         return results
 
     def _write(self, crew: Crew, pair: Material, solved: Pair, threads: Executor) -> None:
@@ -441,7 +436,10 @@ class _Run:
                     run=threads.map,
                 )
             in_order = {metric: files[metric] for metric in Metric if metric in files}
-            entries[material] = SliceRecord(in_order, statistics(material, results))
+            counted = statistics(material, results)
+            if before and before.statistics and Metric.DTW in files and not self._work.with_scores:
+                counted = with_longest(counted, before.statistics)
+            entries[material] = SliceRecord(in_order, counted)
         crew.let_go(solved)
         self._manifest.slices.update(entries)
         self._manifest.save(self._directory)

@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from generator.afters import DRAWN, LONGEST_PLIES, WIN_AT_ONCE
 from generator.lanes import slides
-from generator.results import NOT_DECIDED
+from generator.results import BLESSED_LOSS, CURSED_WIN, NOT_DECIDED
 from generator.sides import Side, word_count
 from generator.spread import TOO_LONG
 from generator.subsets import BINOMIAL, STEP, Subsets
 from tablebase.kernels.bits import lowest, signed
 from tablebase.kernels.jit import inlined, kernel
 
+# The longest DTC where a side has no kings: a king move, to a position that its side has to leave at once.
+LONGEST_SETTLED = 2
 # The neighbour by [direction * SQUARES + square], OUTSIDE beyond the edge: room for a value that is always 0.
 OUTSIDE = 32
 _SQUARES = 33
@@ -43,15 +45,25 @@ def _score_after(score: int) -> int:
     return WIN_AT_ONCE + 1 - score if score > DRAWN else WIN_AT_ONCE - score
 
 
+@inlined
+def _on_board(value: int, wins: int, loses: int) -> int:
+    """A value completed by the outcome on the board."""
+    if value != NOT_DECIDED or not wins | loses:
+        return value
+    return CURSED_WIN if wins else BLESSED_LOSS
+
+
 @kernel
 def _settle_without_kings(
-    side: Side, other: Side, tables: Subsets, limit: int, scores: NDArray[np.uint8]
+    side: Side, other: Side, tables: Subsets, limit: int, scores: NDArray[np.uint8], on_board: bool
 ) -> int:
     """The positions of a side without kings, from their exits. Those lost without a move are put down in the
     other side's `new_losses` as well. Returns 0 or TOO_LONG."""
     columns, opponent_kings, goal_words = side.columns, side.opponent_kings, word_count(other)
     quiet, best, dtw, values = side.quiet, side.dtw, side.dtw, side.value
-    rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
+    rule_win = side.board_win if on_board else side.rule_win
+    rule_safe = side.board_safe if on_board else side.rule_safe
+    rule_any = side.rule_any
     lost, won, lost_at_once, score_starts = other.lost, other.won, other.new_losses, other.score_start
     opponent_sets = tables.squares[tables.start[opponent_kings] :]
     less_one = tables.less_one[tables.less_one_start[opponent_kings] :]
@@ -79,7 +91,10 @@ def _settle_without_kings(
             loses, plies = 1, one_ply
         if plies == NOT_DECIDED:
             wins = loses = 0
-        values[word] = 2 * plies + wins if wins | loses else NOT_DECIDED
+        if on_board:
+            values[word] = _on_board(values[word], wins, loses)
+        else:
+            values[word] = 2 * plies + wins if wins | loses else NOT_DECIDED
         if opponent_kings == 0:
             lost[block] = loses
             won[block] = wins
@@ -119,13 +134,15 @@ def _slide_scores(
 
 @kernel
 def _settle_with_kings(
-    side: Side, other: Side, tables: Subsets, limit: int, scores: NDArray[np.uint8]
+    side: Side, other: Side, tables: Subsets, limit: int, scores: NDArray[np.uint8], on_board: bool
 ) -> int:
     """The positions of a side with kings whose opponent, settled before, has none. Returns 0 or TOO_LONG."""
     rows, kings, goal_words = side.rows, side.kings, word_count(other)
     men_of, opponent_men_of, score_starts = side.men, side.opponent_men, side.score_start
     quiet_lanes, best, values = side.quiet, side.dtw, side.value
-    rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
+    rule_win = side.board_win if on_board else side.rule_win
+    rule_safe = side.board_safe if on_board else side.rule_safe
+    rule_any = side.rule_any
     lost, won, lost_at_once = side.lost, side.won, side.new_losses
     other_lost, other_won, other_score_starts = other.lost, other.won, other.score_start
     own_sets = tables.squares[tables.start[kings - 1] :]
@@ -198,7 +215,10 @@ def _settle_with_kings(
                 loses, plies = 1, 0 if stuck & bit else 1 if loss_in_one & bit else 2
             if plies > limit:
                 wins = loses = 0
-            values[word * 32 + lane] = 2 * plies + wins if wins | loses else NOT_DECIDED
+            if on_board:
+                values[word * 32 + lane] = _on_board(values[word * 32 + lane], wins, loses)
+            else:
+                values[word * 32 + lane] = 2 * plies + wins if wins | loses else NOT_DECIDED
             turned = signed(turned_ranks[row + BINOMIAL[lane, kings]])
             goal = block * goal_words + turned
             other_won[goal] = wins
@@ -217,12 +237,18 @@ def _settle_with_kings(
 
 @kernel
 def settle(
-    sides: tuple[Side, Side], count: int, tables: Subsets, limit: int, scores: NDArray[np.uint8]
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    limit: int,
+    scores: NDArray[np.uint8],
+    on_board: bool,
 ) -> int:
     """The positions of a batch in which a side has no kings, from their exits, whose best scores are in
     `dtw`: distances, and the scores and words `lost` and `won` of both sides' after tables (the words stay
     with the sides). `count` is 1 where the blocks are their own twins; `scores` are those of the after
-    tables, or empty. Returns 0, or TOO_LONG where a distance does not fit a score."""
+    tables, or empty. Or `on_board`, without scores: who wins there, of those that have no value yet. Returns
+    0, or TOO_LONG where a distance does not fit a score."""
     for s in range(count):
         words = sides[s].blocks * word_count(sides[s])
         sides[s].lost[:words] = 0
@@ -230,12 +256,12 @@ def settle(
         sides[s].new_losses[:words] = 0
     for s in range(count):
         if sides[s].kings == 0:
-            error = _settle_without_kings(sides[s], sides[count - 1 - s], tables, limit, scores)
+            error = _settle_without_kings(sides[s], sides[count - 1 - s], tables, limit, scores, on_board)
             if error:
                 return error
     for s in range(count):
         if sides[s].kings:
-            error = _settle_with_kings(sides[s], sides[count - 1 - s], tables, limit, scores)
+            error = _settle_with_kings(sides[s], sides[count - 1 - s], tables, limit, scores, on_board)
             if error:
                 return error
     return 0

@@ -36,9 +36,10 @@ class Side(NamedTuple):
     exit that is not lost, or one whose distance is not reached); `new_wins`, `new_losses`; `lost`, `won`:
     what its king moves lead to, opponent to move (the opponent's results, scattered here); `rule_win`,
     `rule_safe`, `rule_any`: exits under the rules; `change_win`, `change_safe`, `change_any`: those of them
-    that change the balance of forces. By lane, uint8 [word * lanes + lane]: `value`, outcome and DTC (see
-    results.py); `dtw`, `dtb`, in plies. Where there is no pass to the balance change `dtb` is empty, and
-    `change_*` mean nothing.
+    that change the balance of forces; `board_win`, `board_safe`: exits on the board, where there are no
+    scores to tell (else empty). By lane, uint8 [word * lanes + lane]: `value`, outcome and DTC (see
+    results.py); `dtw` (empty without scores); `dtb`, in plies. Where there is no pass to the balance change
+    `dtb` is empty, and `change_*` mean nothing.
 
     By strip, the ply at which it is to be looked at: `lost_changed`, `won_changed`. By [strip][row], the last
     ply at which there were new results: `touched`.
@@ -69,6 +70,8 @@ class Side(NamedTuple):
     change_win: NDArray[np.uint32]
     change_safe: NDArray[np.uint32]
     change_any: NDArray[np.uint32]
+    board_win: NDArray[np.uint32]
+    board_safe: NDArray[np.uint32]
     value: NDArray[np.uint8]
     dtw: NDArray[np.uint8]
     dtb: NDArray[np.uint8]
@@ -98,6 +101,7 @@ class SideRoom(NamedTuple):
 
     starts: NDArray[np.int64]  # [5, blocks]
     words: NDArray[np.uint32]  # [13, most words]
+    board: NDArray[np.uint32]  # [2, most words]
     value: NDArray[np.uint8]
     dtw: NDArray[np.uint8]
     dtb: NDArray[np.uint8]
@@ -137,6 +141,7 @@ def make_side(
         BINOMIAL[32, max(kings - 1, 0)], BINOMIAL[32, opponent_kings], lanes,
         room.starts[0], room.starts[1], room.starts[2], room.starts[3], room.starts[4],
         w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
+        room.board[0], room.board[1],
         room.value, room.dtw, room.dtb,
         room.strips[0], room.strips[1], room.touched,
         room.event_first, room.event_next, room.event_word, room.event_lanes,

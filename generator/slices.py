@@ -9,8 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.afters import LONGEST_PLIES, Afters, allocate, forget_outcome, parts_of, words
+from generator.afters import (
+    LONGEST_PLIES,
+    Afters,
+    allocate,
+    forget_material,
+    forget_outcomes,
+    parts_of,
+    places_of,
+    words,
+)
 from generator.blocks import solve_batch
+from generator.boardwords import BoardWords, room_for, with_more
 from generator.captures import capture_work
 from generator.errors import DistanceOverflowError, StoppedError
 from generator.events import EVENTS_FULL
@@ -55,19 +65,22 @@ def _batch(material: Material) -> int:
 
 
 def _side_room(
-    kings: int, opponent_kings: int, blocks: int, events_a_word: int, with_balance: bool
+    kings: int, opponent_kings: int, blocks: int, events_a_word: int, with_scores: bool, with_balance: bool
 ) -> SideRoom:
     words, columns = _shape(kings, opponent_kings)
     words *= blocks
     lanes = 32 if kings else 1
     strips = blocks * -(-columns // STRIP)
     # Nothing spreads, and no exit has to wait, where a side has no kings.
-    events = words * events_a_word + 32 if kings and opponent_kings else 0
+    events = 0
+    if kings and opponent_kings and (with_scores or with_balance):
+        events = words * events_a_word + 32
     return SideRoom(
         starts=np.zeros((5, blocks), dtype=np.int64),
         words=np.zeros((_WORD_ARRAYS, words), dtype=np.uint32),
+        board=np.zeros((2, 0 if with_scores else words), dtype=np.uint32),
         value=np.full(words * lanes, NOT_DECIDED, dtype=np.uint8),
-        dtw=np.full(words * lanes, NOT_DECIDED, dtype=np.uint8),
+        dtw=np.full(words * lanes if with_scores else 0, NOT_DECIDED, dtype=np.uint8),
         dtb=np.full(words * lanes if with_balance else 0, NOT_DECIDED, dtype=np.uint8),
         strips=np.zeros((2, strips), dtype=np.uint8),
         touched=np.zeros(strips * (words // (blocks * columns)), dtype=np.uint8),
@@ -84,15 +97,18 @@ class Workshop:
     Args:
         material: the material.
         with_balance: whether there is a pass to the balance change.
+        with_scores: whether DTW is worked out.
     """
 
     # A word of 32 lanes can hold 32 different distances, but hardly ever does: begin with less, grow where it
     # fills.
     _EVENTS_A_WORD = 6
 
-    def __init__(self, material: Material, with_balance: bool = False) -> None:
+    def __init__(self, material: Material, with_balance: bool = False, with_scores: bool = True) -> None:
         self._material = material
         self._with_balance = with_balance
+        self._with_scores = with_scores
+        self.board_words = room_for(0)
         self._events_a_word = self._EVENTS_A_WORD
         self.capture_work: NDArray[np.int64] = capture_work()
         self.strip_room: NDArray[np.uint32] = np.zeros(3 * STRIP, dtype=np.uint32)
@@ -101,24 +117,28 @@ class Workshop:
     def _make_rooms(self) -> tuple[SideRoom, SideRoom]:
         own, other = self._material.own_kings, self._material.other_kings
         blocks = _batch(self._material)
-        return (
-            _side_room(own, other, blocks, self._events_a_word, self._with_balance),
-            _side_room(other, own, blocks, self._events_a_word, self._with_balance),
-        )
+        wanted = self._events_a_word, self._with_scores, self._with_balance
+        return _side_room(own, other, blocks, *wanted), _side_room(other, own, blocks, *wanted)
 
     def grow(self) -> None:
         """Make more room for events."""
         self._events_a_word *= 2
         self.rooms = self._make_rooms()
 
+    def grow_board_words(self, count: int) -> None:
+        """Make room for so many words that are otherwise on the board."""
+        self.board_words = room_for(max(count, 2 * len(self.board_words.words)))
+
     @staticmethod
-    def size_in_bytes(material: Material) -> int:
-        """Memory of one workshop as it begins, at most."""
+    def size_in_bytes(material: Material, with_balance: bool = True, with_scores: bool = True) -> int:
+        """Memory of one workshop as it begins."""
         shapes = (
             _shape(material.own_kings, material.other_kings),
             _shape(material.other_kings, material.own_kings),
         )
-        a_word = 4 * _WORD_ARRAYS + 1 + 3 * 32 + 12 * Workshop._EVENTS_A_WORD
+        a_word = 4 * _WORD_ARRAYS + 1 + 32 + (32 if with_scores else 8) + (32 if with_balance else 0)
+        if with_scores or with_balance:
+            a_word += 12 * Workshop._EVENTS_A_WORD
         return _batch(material) * sum(words * a_word for words, _ in shapes)
 
 
@@ -128,11 +148,14 @@ def counts_balance(material: Material) -> bool:
     return bool(material.own_kings and material.other_kings and material.men)
 
 
-def empty_results(material: Material, with_balance: bool = False, memory: Memory | None = None) -> Results:
-    """Room for the values of a slice; `dtb` is empty where no balance is counted."""
+def empty_results(
+    material: Material, with_balance: bool = False, with_scores: bool = True, memory: Memory | None = None
+) -> Results:
+    """Room for the values of a slice; `dtw` is empty without scores, `dtb` where no balance is counted."""
     memory = memory or Memory()
     count = material.positions
-    found = Results(*(memory.zeros(size, np.uint8) for size in (count, count, count * with_balance)))
+    sizes = count, count * with_scores, count * with_balance
+    found = Results(*(memory.zeros(size, np.uint8) for size in sizes))
     for array in found:
         memory.take(array)
     return found
@@ -150,11 +173,27 @@ def _tasks(run: tuple[int, int], block_positions: int, jobs: int) -> list[tuple[
     return [(start, min(start + size, last)) for start in range(first, last, size)]
 
 
-def _check(error: int, material: Material) -> None:
-    if error == TOO_LONG:
+def _is_done(workshop: Workshop, found: int, material: Material) -> bool:
+    """Whether `solve_batch`, which has returned `found`, is done. If not, it has more room now.
+
+    Raises:
+        DistanceOverflowError: a distance does not fit.
+    """
+    if found == TOO_LONG:
         raise DistanceOverflowError(material, "win", LONGEST_PLIES)
-    if error == DTC_TOO_LONG:
+    if found == DTC_TOO_LONG:
         raise DistanceOverflowError(material, "DTC", LONGEST_DTC)
+    if found == EVENTS_FULL:
+        workshop.grow()
+    elif found > len(workshop.board_words.words):
+        workshop.grow_board_words(found)
+    else:
+        return True
+    return False
+
+
+def _copy(room: BoardWords, count: int) -> BoardWords:
+    return BoardWords(room.words[:count].copy(), room.lost[:count].copy(), room.won[:count].copy())
 
 
 class Crew:
@@ -188,6 +227,7 @@ class Crew:
         self._executor = executor
         self._jobs = jobs
         self._done = done
+        self._with_scores = len(afters.score) > 0
         self._stopping = threading.Event()
 
     def stop(self) -> None:
@@ -212,7 +252,7 @@ class Crew:
 
     def empty_results(self, material: Material, with_balance: bool = False) -> Results:
         """Room for the values of a slice, to be given back with `let_go`."""
-        return empty_results(material, with_balance, self._memory)
+        return empty_results(material, with_balance, self._with_scores, self._memory)
 
     def let_go(self, results: Pair) -> None:
         """Give back the memory of results that nobody needs any more."""
@@ -224,6 +264,7 @@ class Crew:
         for material in {pair, pair.mirror}:
             for part in parts_of(self._afters, material):
                 self._memory.release(part)
+            self._afters = forget_material(self._afters, material)
 
     def _balance_scores(self, material: Material, with_balance: bool) -> NDArray[np.uint8]:
         scores: NDArray[np.uint8] = self._memory.zeros(words(material) * 32 if with_balance else 0, np.uint8)
@@ -237,8 +278,9 @@ class Crew:
         slices = [material, material.mirror]
         for which, indices in enumerate(count_both(material, results, self._limit, balance)):
             make_drawn(results[which], indices)
-            for index in indices.tolist():
-                forget_outcome(self._afters, *sets_at(slices[which], index))
+            if len(indices):
+                places = [places_of(self._afters, *sets_at(slices[which], i)) for i in indices.tolist()]
+                self._afters = forget_outcomes(self._afters, np.concatenate(places))
 
     def restore(self, material: Material, results: Pair) -> None:
         """Fill in the after tables of a material and its mirror from the values of their stored positions."""
@@ -263,15 +305,16 @@ class Crew:
             self._solve_together(material, limit, tables, blocks, results, known)
             return
         local = threading.local()
+        board_words: list[BoardWords] = []  # of one run of blocks; threads append to it
 
         def run(first: int, last: int) -> None:
             workshop: Workshop | None = getattr(local, "workshop", None)
             if workshop is None:
-                workshop = local.workshop = Workshop(material, with_balance)
+                workshop = local.workshop = Workshop(material, with_balance, self._with_scores)
             size = _batch(material)
             while first < last and not self._stopping.is_set():
                 batch = slice(first, min(first + size, last))
-                error = solve_batch(
+                found = solve_batch(
                     blocks.men[batch],
                     blocks.turned_men[batch],
                     blocks.bases[batch],
@@ -283,15 +326,16 @@ class Crew:
                     workshop.capture_work,
                     workshop.rooms,
                     workshop.strip_room,
+                    workshop.board_words,
                     results,
                     (own_balance, mirror_balance),
                     balance or 0 if with_balance else 0,
                     known,
                 )
-                if error == EVENTS_FULL:
-                    workshop.grow()
+                if not _is_done(workshop, found, material):
                     continue
-                _check(error, material)
+                if found:
+                    board_words.append(_copy(workshop.board_words, found))
                 self._done(material.block_size * int(np.count_nonzero(blocks.bases[batch] >= 0)))
                 first = batch.stop
 
@@ -302,16 +346,19 @@ class Crew:
                 future.result()
             if self._stopping.is_set():
                 raise StoppedError
+            self._list_board_words(board_words)
+            board_words.clear()
         self._memory.forget((own_balance, mirror_balance))
 
     def _solve_together(
         self, material: Material, limit: int, tables: Subsets, blocks: Blocks, results: Pair, known: bool
     ) -> None:
-        team, workshop = Team(self._executor, self._jobs, self._stopping), Workshop(material)
+        team = Team(self._executor, self._jobs, self._stopping)
+        workshop = Workshop(material, False, self._with_scores)
         kings, opponent_kings = material.own_kings, material.other_kings
-        error = EVENTS_FULL
-        while error == EVENTS_FULL:
-            error = solve_together(
+        done = False
+        while not done:
+            found = solve_together(
                 team,
                 blocks,
                 kings,
@@ -320,13 +367,19 @@ class Crew:
                 tables,
                 self._afters,
                 workshop.rooms,
+                workshop.board_words,
                 results,
                 known,
             )
-            if error == EVENTS_FULL:
-                workshop.grow()
-        _check(error, material)
+            done = _is_done(workshop, found, material)
+        if found:
+            self._list_board_words([_copy(workshop.board_words, found)])
         self._done(material.block_size * int(np.count_nonzero(blocks.bases >= 0)))
+
+    def _list_board_words(self, more: list[BoardWords]) -> None:
+        if more:
+            board = with_more(self._afters.board, self._afters.guard, more)
+            self._afters = self._afters._replace(board=board)
 
 
 class _Here(Executor):

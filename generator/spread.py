@@ -6,6 +6,8 @@ new result is scattered once into the words of the other side, where the positio
 
 Two passes use it. On the board (DTW) exits come in when their distance is reached, wins at odd and losses at
 even plies. Under the rules (DTC) all exits are one ply long, and the pass ends at the limit of the rule.
+Without DTW, a pass like the latter tells who wins on the board, where that is another question
+(boardpass.py).
 
 A *batch* of blocks of the same shape, which do not lead to each other, goes through together: a block of few
 words would drown in what a pass costs. Both sides have kings; where one has none nothing spreads (settle.py).
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 
 from generator.afters import LONGEST_PLIES, WIN_AT_ONCE
 from generator.lanes import ALL_LANES, king_moves
-from generator.results import LONGEST_DTC
+from generator.results import BLESSED_LOSS, CURSED_WIN, NOT_DECIDED
 from generator.sides import FIRST_PART, ONE_PART, STRIP, WINS_SLOT, Side, strip_count, word_count
 from generator.subsets import BINOMIAL, Subsets
 from tablebase.kernels.bits import lowest, signed
@@ -116,9 +118,9 @@ def _apply(
     part: int,
     parts: int,
 ) -> int:
-    """Decide the new results of one kind: put down their `value`, and write each into every word of the other
-    side that holds the position: into what its moves lead to, and into its scores (score 0: those are left
-    alone). Returns how many there were."""
+    """Decide the new results of one kind: put down their `value`, where none is known, and write each into
+    every word of the other side that holds the position: into what its moves lead to, and into its scores
+    (score 0: those are left alone). Returns how many there were."""
     results = side.new_wins if wins else side.new_losses
     goals = other.won if wins else other.lost
     changed = other.won_changed if wins else other.lost_changed
@@ -152,7 +154,8 @@ def _apply(
                     lane = lowest(lanes)
                     lanes &= lanes - 1
                     decided += 1
-                    values[(at + c) * 32 + lane] = np.uint8(value)
+                    if values[(at + c) * 32 + lane] == NOT_DECIDED:
+                        values[(at + c) * 32 + lane] = np.uint8(value)
                     turned = signed(turned_ranks[row + BINOMIAL[lane, kings]])
                     changed[block * goal_strips + turned // STRIP] = ply + 1
                     left = opponents
@@ -319,10 +322,12 @@ def spread_on_board(
 
 
 @inlined
-def _take_rule_exits(side: Side) -> None:
-    """At ply 1 of the rule pass all exits count: every one is a zeroing move."""
+def _take_exits_at_once(side: Side, on_board: bool) -> None:
+    """At ply 1 of a pass that is not about DTW all exits count: every one is a zeroing move."""
+    win_exits = side.board_win if on_board else side.rule_win
+    safe_exits = side.board_safe if on_board else side.rule_safe
     for word in range(side.blocks * word_count(side)):
-        win, safe = side.rule_win[word], side.rule_safe[word]
+        win, safe = win_exits[word], safe_exits[word]
         side.new_wins[word] = win
         side.new_losses[word] = np.uint32(
             side.rule_any[word] & np.uint32(~np.uint32(np.uint32(win | safe) | side.quiet[word]))
@@ -334,8 +339,8 @@ def _take_rule_exits(side: Side) -> None:
 
 
 @kernel
-def begin_under_rules(sides: tuple[Side, Side], count: int, ply: int) -> None:
-    """The first step of a ply of the pass under the rules."""
+def begin_at_once(sides: tuple[Side, Side], count: int, ply: int, on_board: bool) -> None:
+    """The first step of a ply of the pass under the rules; or `on_board`, of the one without distances."""
     for s in range(count):
         side = sides[s]
         if ply == 0:
@@ -344,7 +349,7 @@ def begin_under_rules(sides: tuple[Side, Side], count: int, ply: int) -> None:
             side.held[:words] = side.rule_any[:words]
         _close(side, ply)
         if ply == 1:
-            _take_rule_exits(side)
+            _take_exits_at_once(side, on_board)
 
 
 @kernel
@@ -357,17 +362,17 @@ def find_both(
     part: int,
     parts: int,
 ) -> None:
-    """The second step of a ply of the passes under the rules and to the balance change."""
+    """The second step of a ply of these passes, and of the one to the balance change."""
     for s in range(count):
         for kind in range(2):
             _find(sides[s], tables, kind == 0, ply, strip_room, part, parts)
 
 
 @kernel
-def apply_under_rules(
-    sides: tuple[Side, Side], count: int, tables: Subsets, ply: int, part: int, parts: int
+def apply_at_once(
+    sides: tuple[Side, Side], count: int, tables: Subsets, ply: int, on_board: bool, part: int, parts: int
 ) -> int:
-    """The third step of a ply of the pass under the rules; how many positions it decides."""
+    """The third step of a ply of these passes; how many positions it decides."""
     no_scores = np.zeros(0, dtype=np.uint8)
     decided = 0
     for s in range(count):
@@ -376,6 +381,8 @@ def apply_under_rules(
         for kind in range(2):
             wins = kind == 0
             value = 2 * ply + (1 if wins else 0)
+            if on_board:
+                value = CURSED_WIN if wins else BLESSED_LOSS
             decided += _apply(
                 sides[s],
                 sides[t],
@@ -394,20 +401,24 @@ def apply_under_rules(
 
 
 @kernel
-def spread_under_rules(
-    sides: tuple[Side, Side], count: int, tables: Subsets, limit: int, strip_room: NDArray[np.uint32]
-) -> int:
+def spread_at_once(
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    limit: int,
+    on_board: bool,
+    strip_room: NDArray[np.uint32],
+) -> bool:
     """DTC of a batch: the positions won or lost under the rules, no more than `limit` plies from their next
-    zeroing move or the end of the game. Returns 0, or DTC_TOO_LONG where a DTC does not fit a value."""
+    zeroing move or the end of the game. Or `on_board`, what those are that have no value yet and win or lose
+    there. Returns whether it has come to rest: more plies would decide no more."""
     for ply in range(limit + 1):
-        if ply > LONGEST_DTC:
-            return DTC_TOO_LONG
-        begin_under_rules(sides, count, ply)
+        begin_at_once(sides, count, ply, on_board)
         find_both(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
-        decided = apply_under_rules(sides, count, tables, ply, FIRST_PART, ONE_PART)
+        decided = apply_at_once(sides, count, tables, ply, on_board, FIRST_PART, ONE_PART)
         if ply >= 2 and not decided:
-            break
-    return 0
+            return True
+    return False
 
 
 @kernel

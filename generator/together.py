@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from generator.afters import LONGEST_PLIES, Afters
 from generator.blocks import fill_draws, finish_afters, gather, prepare
+from generator.boardpass import exits_differ, list_board_words
+from generator.boardwords import BoardWords
 from generator.captures import capture_work
 from generator.errors import StoppedError
 from generator.exits import take_captures, take_known
@@ -23,10 +25,10 @@ from generator.sides import STRIP, Side, SideRoom, make_side
 from generator.spread import (
     DTC_TOO_LONG,
     TOO_LONG,
+    apply_at_once,
     apply_on_board,
-    apply_under_rules,
+    begin_at_once,
     begin_on_board,
-    begin_under_rules,
     find_both,
     find_on_board,
 )
@@ -85,11 +87,12 @@ def solve_together(
     tables: Subsets,
     afters: Afters,
     rooms: tuple[SideRoom, SideRoom],
+    board_words: BoardWords,
     results: tuple[Results, Results],
     known: bool,
 ) -> int:
-    """Solve the only block of a material without men, as `solve_batch` does (see there for arguments and
-    errors). Both sides have kings.
+    """Solve the only block of a material without men, as `solve_batch` does (see there for arguments, and for
+    what is returned). Both sides have kings.
 
     Raises:
         StoppedError: the team was told to stop; the block is unfinished.
@@ -113,19 +116,34 @@ def solve_together(
             return error
         for s in range(count):
             team.each_part(fill_draws, sides[s], tables, afters.score, sides[s].score_start)
-    for ply in range(limit + 1):
-        if ply > LONGEST_DTC:
-            return DTC_TOO_LONG
-        begin_under_rules(sides, count, ply)
-        team.each_part(find_both, sides, count, tables, ply, tool="strip_room")
-        decided = team.each_part(apply_under_rules, sides, count, tables, ply)
-        if ply >= 2 and not any(decided):
-            break
+    at_rest = _spread_at_once(team, sides, count, tables, min(limit, LONGEST_DTC), False)
+    if not at_rest and limit > LONGEST_DTC:
+        return DTC_TOO_LONG
     team.each(lambda s: finish_afters(sides[s], afters), count)
+    found = 0
+    if not len(afters.score) and (not at_rest or exits_differ(sides, count)):
+        if not _spread_at_once(team, sides, count, tables, LONGEST_PLIES, True):
+            return TOO_LONG
+        for s in range(count):
+            found = list_board_words(sides[s], afters, board_words, found)
+        if found > len(board_words.words):
+            return found
     if not known:
         for s in range(count):
             team.each_part(gather, sides[s], tables, results[s], bases[:, s])
-    return 0
+    return found
+
+
+def _spread_at_once(
+    team: Team, sides: tuple[Side, Side], count: int, tables: Subsets, limit: int, on_board: bool
+) -> bool:
+    for ply in range(limit + 1):
+        begin_at_once(sides, count, ply, on_board)
+        team.each_part(find_both, sides, count, tables, ply, tool="strip_room")
+        decided = team.each_part(apply_at_once, sides, count, tables, ply, on_board)
+        if ply >= 2 and not any(decided):
+            return True
+    return False
 
 
 def _spread_on_board(

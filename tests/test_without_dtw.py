@@ -1,0 +1,258 @@
+"""Solving without DTW: the same outcomes, DTC and DTB as with it, from after tables that hold no scores.
+
+Under tight limits a great part of all wins is cursed, so that it matters everywhere who wins on the board.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from generating import same
+from tightrules import tight
+
+from generator import afters, slices
+from generator.afters import DRAWN, Afters
+from generator.boardwords import BoardWords, guard_of, on_board, room_for, with_more, without
+from generator.encode import read_stored, stored_values
+from generator.errors import DistanceOverflowError
+from generator.plan import both, pairs
+from generator.results import LONGEST_DTC, is_stored, outcomes
+from generator.run import generate, make_plan
+from generator.slices import Crew, Pair, Workshop
+from generator.spread import DTC_TOO_LONG
+from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL
+from tablebase.format import Metric
+from tablebase.manifest import Manifest
+from tablebase.material import Material
+from tablebase.ruleset import Ruleset
+
+LIMITS = [(1, None), (2, None), (3, 5), (4, None), (6, 9), (10, None)]
+TIGHT = [tight(f"tight-{kings}-{balance}", kings, balance) for kings, balance in LIMITS]
+OUTCOMES = (Metric.WDL, Metric.DTC)
+
+
+def arena_of(pieces: int, with_scores: bool) -> Afters:
+    every = [m for pair in pairs(pieces) for m in both(pair)]
+    return afters.allocate(every, pieces, with_scores=with_scores)
+
+
+def solve(
+    pieces: int, ruleset: Ruleset, with_scores: bool, jobs: int = 2
+) -> tuple[dict[Material, Pair], Afters]:
+    """The values of all pairs, and the after tables."""
+    arena = arena_of(pieces, with_scores)
+    with ThreadPoolExecutor(jobs) as threads:
+        crew = crew_for(arena, ruleset, threads, jobs)
+        return {pair: crew.solve(pair) for pair in pairs(pieces)}, crew._afters
+
+
+def crew_for(arena: Afters, ruleset: Ruleset, threads: ThreadPoolExecutor, jobs: int) -> Crew:
+    limit, balance = ruleset.king_moves_plies, ruleset.balance_plies
+    return Crew(arena, limit, threads, jobs, lambda positions: None, balance)
+
+
+def assert_same_values(one: dict[Material, Pair], other: dict[Material, Pair]) -> int:
+    """How many cursed wins and blessed losses there are."""
+    cursed = 0
+    for pair, results in one.items():
+        for a, b in zip(results, other[pair], strict=True):
+            assert np.array_equal(a.value, b.value), str(pair)
+            assert np.array_equal(a.dtb, b.dtb), str(pair)
+            cursed += int(np.count_nonzero(abs(outcomes(a)) == 1))
+    return cursed
+
+
+def assert_same_afters(scored: Afters, other: Afters) -> None:
+    """Under the rules the same, and on the board what the scores say."""
+    assert np.array_equal(scored.lost, other.lost)
+    assert np.array_equal(scored.won, other.won)
+    words = np.arange(len(scored.lost), dtype=np.int64)
+    found = on_board(other.board, words, BoardWords(words, other.lost, other.won))
+    for place in np.argwhere(scored.start >= 0).tolist():
+        material = Material(place[0], place[1], place[2], place[3])
+        lanes, count = afters.lanes(material), afters.words(material)
+        first, at = int(scored.start[tuple(place)]), int(scored.score_start[tuple(place)])
+        scores = scored.score[at : at + count * lanes].reshape(count, lanes)
+        bits = np.uint32(1) << np.arange(lanes, dtype=np.uint32)
+        lost = np.sum((scores > DRAWN) * bits, axis=1, dtype=np.uint32)
+        won = np.sum(((scores > 0) & (scores < DRAWN)) * bits, axis=1, dtype=np.uint32)
+        assert np.array_equal(lost, found.lost[first : first + count]), str(material)
+        assert np.array_equal(won, found.won[first : first + count]), str(material)
+    assert np.all(np.diff(other.board.words) > 0)
+    ruled = BoardWords(other.board.words, other.lost[other.board.words], other.won[other.board.words])
+    assert np.all((ruled.lost != other.board.lost) | (ruled.won != other.board.won))
+    assert set(np.flatnonzero(other.guard)) == set((other.board.words >> 8).tolist())
+
+
+@pytest.mark.parametrize("ruleset", [KING_MOVES_ONLY, OFFICIAL], ids=lambda ruleset: ruleset.name)
+def test_values_are_those_of_the_solver_with_dtw(ruleset: Ruleset) -> None:
+    scored, tables_scored = solve(4, ruleset, True)
+    plain, tables = solve(4, ruleset, False)
+    assert assert_same_values(scored, plain) == 0
+    assert len(tables.score) == len(tables.board.words) == 0
+    assert np.array_equal(tables_scored.lost, tables.lost)
+    assert np.array_equal(tables_scored.won, tables.won)
+
+
+@pytest.mark.parametrize("ruleset", TIGHT, ids=lambda ruleset: ruleset.name)
+def test_cursed_wins_are_those_of_the_solver_with_dtw(ruleset: Ruleset) -> None:
+    scored, tables_scored = solve(3, ruleset, True)
+    plain, tables = solve(3, ruleset, False)
+    assert assert_same_values(scored, plain) > 100
+    assert_same_afters(tables_scored, tables)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("ruleset", TIGHT, ids=lambda ruleset: ruleset.name)
+def test_cursed_wins_of_four_pieces_are_those_of_the_solver_with_dtw(ruleset: Ruleset) -> None:
+    scored, tables_scored = solve(4, ruleset, True)
+    plain, tables = solve(4, ruleset, False)
+    assert assert_same_values(scored, plain) > 100_000
+    assert_same_afters(tables_scored, tables)
+
+
+@pytest.mark.parametrize("ruleset", [TIGHT[0], TIGHT[2], TIGHT[3]], ids=lambda ruleset: ruleset.name)
+@pytest.mark.parametrize("shared", [False, True], ids=["alone", "shared"])
+def test_threads_and_batches_change_nothing(
+    ruleset: Ruleset, shared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, tables_usual = solve(3, ruleset, False, 1)
+    monkeypatch.setattr(slices, "_BATCH_WORDS", 1)
+    monkeypatch.setattr(slices, "_TASK_POSITIONS", 1)
+    if shared:
+        monkeypatch.setattr(slices, "_SHARED_POSITIONS", 1)
+    other, tables = solve(3, ruleset, False, 3)
+    assert_same_values(usual, other)
+    for a, b in zip(tables_usual.board, tables.board, strict=True):
+        assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("ruleset", [TIGHT[1], TIGHT[4]], ids=lambda ruleset: ruleset.name)
+@pytest.mark.parametrize("shared", [False, True], ids=["alone", "shared"])
+def test_what_is_read_back_is_what_was_solved(
+    ruleset: Ruleset, shared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From WDL and DTC alone: outcomes under the rules and on the board, of positions with a capture too."""
+    if shared:
+        monkeypatch.setattr(slices, "_SHARED_POSITIONS", 1)
+    solved, tables = solve(3, ruleset, False)
+    with ThreadPoolExecutor(2) as threads:
+        crew = crew_for(arena_of(3, False), ruleset, threads, 2)
+        for pair, values in solved.items():
+            read = tuple(crew.empty_results(material) for material in (pair, pair.mirror))
+            for one, other in zip(values, read, strict=True):
+                for metric in OUTCOMES:
+                    read_stored(metric, stored_values(one, metric).astype(np.int16), other)
+                stored = is_stored(one)
+                assert np.array_equal(one.value[stored], other.value[stored])
+                other.value[~stored] = 9  # nobody may read these
+            crew.restore(pair, (read[0], read[1]))
+    restored = crew._afters
+    assert np.array_equal(tables.lost, restored.lost)
+    assert np.array_equal(tables.won, restored.won)
+    for a, b in zip(tables.board, restored.board, strict=True):
+        assert np.array_equal(a, b)
+    assert len(tables.board.words) > 100
+
+
+def test_board_words_go_with_their_material() -> None:
+    _, tables = solve(3, TIGHT[1], False)
+    material = Material.parse("KKvK")
+    first = int(tables.start[2, 0, 1, 0])
+    inside = (tables.board.words >= first) & (tables.board.words < first + afters.words(material))
+    assert inside.any()
+    left = afters.forget_material(tables, material).board
+    for before, after in zip(tables.board, left, strict=True):
+        assert np.array_equal(before[~inside], after)
+    assert set(np.flatnonzero(tables.guard)) == set((left.words >> 8).tolist())
+
+
+def words(*numbers: int, lost: int = 0) -> BoardWords:
+    room = room_for(len(numbers))
+    room.words[:], room.lost[:] = numbers, lost
+    return room
+
+
+def test_of_two_words_with_one_number_the_last_counts() -> None:
+    guard = guard_of(1000)
+    listed = with_more(words(), guard, [words(700, 20, lost=1), words(300, lost=2)])
+    listed = with_more(listed, guard, [words(20, 999, lost=3), words(999, lost=4)])
+    assert listed.words.tolist() == [20, 300, 700, 999]
+    assert listed.lost.tolist() == [3, 2, 1, 4]
+    assert guard.tolist() == [1, 1, 1, 1]
+    listed = without(listed, guard, 100, 700)
+    assert listed.words.tolist() == [20, 700, 999]
+    assert guard.tolist() == [1, 0, 1, 1]
+
+
+def test_a_dtc_that_does_not_fit_is_an_error() -> None:
+    material = Material.parse("KvK")
+    with pytest.raises(DistanceOverflowError, match=f"KvK has a DTC of more than {LONGEST_DTC} plies"):
+        slices._is_done(Workshop(material), DTC_TOO_LONG, material)
+
+
+# Whole runs
+
+
+def files_of(directory: Path, *metrics: Metric) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for m in metrics for path in sorted(directory.glob(f"*.{m}"))}
+
+
+@pytest.mark.parametrize("rules", ["official", "king-moves-only"])
+def test_files_are_those_of_a_run_with_dtw(rules: str, tables4: Path, kings4: Path, tmp_path: Path) -> None:
+    """In one run, and in two of which the second restores what the first has solved."""
+    usual, ruleset = (tables4, OFFICIAL) if rules == "official" else (kings4, KING_MOVES_ONLY)
+    generate(tmp_path / "one", 4, OUTCOMES, 2, ruleset)
+    assert files_of(tmp_path / "one", *OUTCOMES) == files_of(usual, *OUTCOMES)
+    assert not files_of(tmp_path / "one", Metric.DTW)
+    generate(tmp_path / "two", 3, OUTCOMES, 2, ruleset)
+    generate(tmp_path / "two", 4, OUTCOMES, 1, ruleset)
+    assert same(tmp_path / "one", tmp_path / "two")
+    with_dtw, found = Manifest.load(usual), Manifest.load(tmp_path / "one")
+    for material, record in found.slices.items():
+        expected = with_dtw.slices[material].statistics
+        assert expected is not None
+        assert record.statistics is not None
+        assert record.statistics.longest_win_plies is None
+        assert record.statistics.longest_loss_fen is None
+        assert record.statistics.longest_dtc_win_fen == expected.longest_dtc_win_fen
+        assert record.statistics.cursed_win == expected.cursed_win
+
+
+def test_a_larger_set_can_go_on_without_dtw(tables3: Path, tables4: Path, tmp_path: Path) -> None:
+    """All of 2-3 pieces, outcomes of 4; neither run redoes what the other has made."""
+    generate(tmp_path, 3)
+    before = files_of(tmp_path, *Metric)
+    summary = generate(tmp_path, 4, OUTCOMES, 2)
+    assert {pair.pieces for pair in summary.plan.todo} == {4}
+    found = files_of(tmp_path, *Metric)
+    assert {name: found[name] for name in before} == before
+    assert files_of(tmp_path, *OUTCOMES) == files_of(tables4, *OUTCOMES)
+    assert not make_plan(tmp_path, 3, tuple(Metric), 1).todo
+    assert not make_plan(tmp_path, 4, OUTCOMES, 1).todo
+    assert {pair.pieces for pair in make_plan(tmp_path, 4, tuple(Metric), 1).todo} == {4}
+
+
+def test_what_lacks_dtw_is_solved_again(tables3: Path, tmp_path: Path) -> None:
+    generate(tmp_path, 2, (Metric.WDL,))
+    generate(tmp_path, 3, OUTCOMES)
+    generate(tmp_path, 3)
+    assert same(tmp_path, tables3)
+
+
+def test_a_slice_that_has_dtw_keeps_its_longest(copy3: Path, tables3: Path) -> None:
+    """One file is missing, and is made again by a run without DTW."""
+    (copy3 / "KKvK.wdl").unlink()
+    assert generate(copy3, 3, OUTCOMES).plan.todo == [Material.parse("KKvK")]
+    assert same(copy3, tables3)
+
+
+def test_no_scores_take_less_memory() -> None:
+    def needed(*metrics: Metric) -> Any:
+        from generator.plan import plan
+
+        return plan(6, metrics, 2, set(), KING_MOVES_ONLY).memory
+
+    assert needed(*OUTCOMES) < needed(*Metric) / 2
