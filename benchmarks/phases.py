@@ -1,7 +1,7 @@
 """Where the solver's time goes, material by material, on one core and in memory. Seconds are those of the
 processor, as other work on the machine is then in the way of caches alone.
 
-python benchmarks/phases.py [--pieces 5]
+python benchmarks/phases.py [--pieces 5] [--without-dtw]
 """
 
 import argparse
@@ -12,18 +12,21 @@ import numpy as np
 
 from generator import afters, blocks, exits, menexits, slices
 from generator import sides as sides_of
-from generator.menplacements import blocks_of
+from generator.boardpass import exits_differ, pass_on_board
+from generator.boardwords import BoardWords, with_more
+from generator.menplacements import Blocks
 from generator.plan import both, pairs
 from generator.settle import settle
 from generator.subsets import subsets
 from tablebase.drawrules import KING_MOVES_ONLY
 from tablebase.material import Material
 
-PHASES = ("list blocks", "exits", "king moves", "after tables", "results")
+PHASES = ("list blocks", "exits", "king moves", "after tables", "board", "results")
 
 
-def solve(pair: Material, tables_after: afters.Afters) -> Counter[str]:
-    """Solve a pair of materials phase by phase; seconds a phase."""
+def solve(pair: Material, tables_after: afters.Afters) -> tuple[Counter[str], afters.Afters]:
+    """Solve a pair of materials phase by phase: seconds a phase, and the after tables to go on with."""
+    with_scores = len(tables_after.score) > 0
     spent: Counter[str] = Counter()
     clock = time.thread_time()
 
@@ -34,25 +37,27 @@ def solve(pair: Material, tables_after: afters.Afters) -> Counter[str]:
         clock = now
 
     kings, opponents = pair.own_kings, pair.other_kings
-    own = slices.empty_results(pair)
-    results = (own, own if pair == pair.mirror else slices.empty_results(pair.mirror))
+    own = slices.empty_results(pair, with_scores=with_scores)
+    twin = pair == pair.mirror
+    results = (own, own if twin else slices.empty_results(pair.mirror, with_scores=with_scores))
     tables = subsets(max(kings, opponents), max(kings, opponents, 1) - 1)
-    shop = slices.Workshop(pair)
+    shop = slices.Workshop(pair, with_scores=with_scores)
+    shop.grow_board_words(1 << 20)
     for _ in range(3):
         shop.grow()
     clock = time.thread_time()
-    found = blocks_of(pair)
+    found = Blocks(pair)
     lap("list blocks")
     size = slices._batch(pair)
     for first, last in found.runs:
-        for start in range(first, last, size):
-            batch = slice(start, min(start + size, last))
-            bases = found.bases[batch]
+        placed = found.place(first, last)
+        lap("list blocks")
+        listed: list[BoardWords] = []
+        for start in range(0, last - first, size):
+            men, turned, bases = (part[start : start + size] for part in placed)
             sides = (
-                sides_of.make_side(kings, opponents, found.men[batch], bases, 0, tables_after, shop.rooms[0]),
-                sides_of.make_side(
-                    opponents, kings, found.turned_men[batch], bases, 1, tables_after, shop.rooms[1]
-                ),
+                sides_of.make_side(kings, opponents, men, bases, 0, tables_after, shop.rooms[0]),
+                sides_of.make_side(opponents, kings, turned, bases, 1, tables_after, shop.rooms[1]),
             )
             count = 2 if sides[1].blocks else 1
             own_bases = [np.ascontiguousarray(bases[:, s]) for s in range(count)]
@@ -62,18 +67,27 @@ def solve(pair: Material, tables_after: afters.Afters) -> Counter[str]:
             lap("exits")
             limit = KING_MOVES_ONLY.king_moves_plies or afters.LONGEST_PLIES
             if kings and opponents:
-                error = blocks.spread(sides, count, tables, tables_after.score, limit, shop.strip_room)
+                ended = blocks.spread(sides, count, tables, tables_after.score, limit, shop.strip_room)
             else:
-                error = settle(sides, count, tables, limit, tables_after.score)
-            assert not error
+                ended = settle(sides, count, tables, limit, tables_after.score, False)
+            assert ended >= 0
             lap("king moves")
             for s in range(count):
                 blocks.finish_afters(sides[s], tables_after)
             lap("after tables")
+            if not with_scores and (ended == blocks.CUT or exits_differ(sides, count)):
+                words = pass_on_board(sides, count, tables, tables_after, shop.strip_room, shop.board_words)
+                assert 0 <= words <= len(shop.board_words.words)
+                listed.append(slices._copy(shop.board_words, words))
+            lap("board")
             for s in range(count):
                 blocks.gather(sides[s], tables, results[s], own_bases[s], 0, 1)
             lap("results")
-    return spent
+        if listed:
+            board = with_more(tables_after.board, tables_after.guard, listed)
+            tables_after = tables_after._replace(board=board)
+        lap("board")
+    return spent, tables_after
 
 
 def main() -> None:
@@ -81,11 +95,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--pieces", type=int, default=5)
+    parser.add_argument("--without-dtw", action="store_true", help="solve for outcomes and DTC alone")
     args = parser.parse_args()
+    with_scores = not args.without_dtw
     every = [material for pair in pairs(args.pieces) for material in both(pair)]
     for pair in pairs(3):  # compiles
-        solve(pair, afters.allocate(every, args.pieces))
-    tables_after = afters.allocate(every, args.pieces)
+        solve(pair, afters.allocate(every, args.pieces, with_scores=with_scores))
+    tables_after = afters.allocate(every, args.pieces, with_scores=with_scores)
     total: Counter[str] = Counter()
     positions = 0
     print(f"| material | positions | {' | '.join(PHASES)} | ns a position |")
@@ -96,14 +112,14 @@ def main() -> None:
         print(f"| {name} | {count:,} | {' | '.join(cells)} | {spent.total() / count * 1e9:.0f} |", flush=True)
 
     for pair in pairs(args.pieces):
-        spent = solve(pair, tables_after)
+        spent, tables_after = solve(pair, tables_after)
         count = sum(material.positions for material in both(pair))
         total += spent
         positions += count
         if pair.pieces == args.pieces:
             row(str(pair), count, spent)
     row("all", positions, total)
-    assert np.any(tables_after.score)
+    assert np.any(tables_after.won)
 
 
 if __name__ == "__main__":

@@ -16,20 +16,16 @@ from tablebase.material import Material
 
 _OWN_MEN_SQUARES = 0x0FFFFFFF
 _OTHER_MEN_SQUARES = 0xFFFFFFF0
+# The kind of a block that is solved as the twin of another. (Twelve men have 84 steps to go at most.)
+_NOT_KEPT = 255
 
 
-class Blocks(NamedTuple):
-    """The blocks of a slice and its mirror, each pair once, by their men's advance.
-
-    `men`, `turned_men`, `bases`: int64 [block, 2], as `solve_batch` takes them. `runs`: bounds of the runs of
-    blocks of equal advance (and all or none of them their own twins); the blocks of one run do not lead to
-    each other, only to those of earlier runs.
-    """
+class Placed(NamedTuple):
+    """Some blocks, as `solve_batch` takes them: `men`, `turned_men`, `bases`, int64 [block, 2]."""
 
     men: NDArray[np.int64]
     turned_men: NDArray[np.int64]
     bases: NDArray[np.int64]
-    runs: list[tuple[int, int]]
 
 
 @inlined
@@ -57,40 +53,109 @@ def _rank_among(men: int, among: int) -> int:
     return total
 
 
+@inlined
+def _number(own: int, other: int, own_outer: bool, first_block: NDArray[np.int64]) -> int:
+    """The block number of a placement of men."""
+    if own_outer:
+        return int(first_block[rank(own)] + _rank_among(other, _OTHER_MEN_SQUARES & ~own))
+    return int(first_block[rank(other >> 4)] + _rank_among(own, _OWN_MEN_SQUARES & ~other))
+
+
+@inlined
+def _spread_out(squares: int, gaps: int) -> int:
+    """A set with its squares moved up, in order, past each of the `gaps`."""
+    while gaps:
+        low = squares & ((gaps & -gaps) - 1)
+        squares = low | (squares ^ low) << 1
+        gaps &= gaps - 1
+    return squares
+
+
 @kernel
-def _fill(
+def _list(
     outer_sets: NDArray[np.uint32],
     inner_sets: NDArray[np.uint32],
     own_outer: bool,
-    mirror_first: NDArray[np.int64],
-    mirror_own_outer: bool,
-    men: NDArray[np.int64],
-    turned: NDArray[np.int64],
-    turned_number: NDArray[np.int64],
-    to_go: NDArray[np.int64],
+    twins: bool,
+    first_block: NDArray[np.int64],
+    kinds: NDArray[np.uint8],
 ) -> None:
-    """Every placement in order of block number, with the number of the turned one in the mirror."""
+    """For every placement in order of block number, twice the steps to go, and one more for its own twin.
+    With `twins` the other side to move is in the same slice, and the second of each pair is _NOT_KEPT."""
+    outer_to_go = np.empty(len(outer_sets), np.int64)
+    inner_to_go = np.empty(len(inner_sets), np.int64)
+    for i in range(len(outer_sets)):
+        own, other = (signed(outer_sets[i]), 0) if own_outer else (0, signed(outer_sets[i]) << 4)
+        outer_to_go[i] = _rows_to_go(own, other)
+    for j in range(len(inner_sets)):
+        own, other = (0, signed(inner_sets[j]) << 4) if own_outer else (signed(inner_sets[j]), 0)
+        inner_to_go[j] = _rows_to_go(own, other)
     block = 0
     for i in range(len(outer_sets)):
+        outer = signed(outer_sets[i]) if own_outer else signed(outer_sets[i]) << 4
         for j in range(len(inner_sets)):
-            if own_outer:
-                own, other = signed(outer_sets[i]), signed(inner_sets[j]) << 4
-            else:
-                own, other = signed(inner_sets[j]), signed(outer_sets[i]) << 4
-            if own & other:
+            inner = signed(inner_sets[j]) << 4 if own_outer else signed(inner_sets[j])
+            if outer & inner:
                 continue
-            turned_own, turned_other = reverse(other), reverse(own)
-            men[block, 0], men[block, 1] = own, other
-            turned[block, 0], turned[block, 1] = turned_own, turned_other
-            if mirror_own_outer:
-                first = mirror_first[rank(turned_own)]
-                number = first + _rank_among(turned_other, _OTHER_MEN_SQUARES & ~turned_own)
-            else:
-                first = mirror_first[rank(turned_other >> 4)]
-                number = first + _rank_among(turned_own, _OWN_MEN_SQUARES & ~turned_other)
-            turned_number[block] = number
-            to_go[block] = _rows_to_go(own, other)
+            kind = 2 * (outer_to_go[i] + inner_to_go[j])
+            if twins:
+                own, other = (outer, inner) if own_outer else (inner, outer)
+                turned = _number(reverse(other), reverse(own), own_outer, first_block)
+                if turned < block:
+                    kind = _NOT_KEPT
+                elif turned == block:
+                    kind += 1
+            kinds[block] = kind
             block += 1
+
+
+@kernel
+def _sort(kinds: NDArray[np.uint8], ends: NDArray[np.int64], order: NDArray[np.uint32]) -> None:
+    """The numbers of the blocks that are kept, by kind; `ends` [256] says where those of each kind end."""
+    ends[:] = 0
+    for block in range(len(kinds)):
+        ends[kinds[block]] += 1
+    first = 0
+    for kind in range(len(ends)):
+        first += ends[kind]
+        ends[kind] = first - ends[kind]
+    for block in range(len(kinds)):
+        kind = kinds[block]
+        if kind != _NOT_KEPT:
+            order[ends[kind]] = block
+            ends[kind] += 1
+
+
+@kernel
+def _place(
+    numbers: NDArray[np.uint32],
+    outer_sets: NDArray[np.uint32],
+    inner_sets: NDArray[np.uint32],
+    own_outer: bool,
+    first_block: NDArray[np.int64],
+    mirror_own_outer: bool,
+    mirror_first: NDArray[np.int64],
+    twins: bool,
+    block_size: int,
+    men: NDArray[np.int64],
+    turned_men: NDArray[np.int64],
+    bases: NDArray[np.int64],
+) -> None:
+    """The placements of some block numbers."""
+    for block in range(len(numbers)):
+        number = signed(numbers[block])
+        i = np.searchsorted(first_block, number, side="right") - 1
+        outer, inner = signed(outer_sets[i]), signed(inner_sets[number - first_block[i]])
+        if own_outer:
+            own, other = outer, _spread_out(inner, outer >> 4) << 4
+        else:
+            own, other = _spread_out(inner, outer << 4 & _OWN_MEN_SQUARES), outer << 4
+        turned_own, turned_other = reverse(other), reverse(own)
+        turned = _number(turned_own, turned_other, mirror_own_outer, mirror_first)
+        men[block, 0], men[block, 1] = own, other
+        turned_men[block, 0], turned_men[block, 1] = turned_own, turned_other
+        bases[block, 0] = number * block_size
+        bases[block, 1] = -1 if twins and turned == number else turned * block_size
 
 
 def _sets(size: int) -> NDArray[np.uint32]:
@@ -99,29 +164,52 @@ def _sets(size: int) -> NDArray[np.uint32]:
     return tables.squares[tables.start[size] : tables.start[size] + comb(28, size)]
 
 
-def blocks_of(material: Material) -> Blocks:
-    """The blocks of a material and its mirror."""
-    men = np.empty((material.blocks, 2), dtype=np.int64)
-    turned = np.empty_like(men)
-    turned_numbers = np.empty(len(men), dtype=np.int64)
-    to_go = np.empty(len(men), dtype=np.int64)
-    mirror = material.mirror
-    own_outer, mirror_own_outer = material.own_men_outer, mirror.own_men_outer
-    mirror_first = np.array(first_blocks(mirror.own_men, mirror.other_men, mirror_own_outer), dtype=np.int64)
-    outer_sets, inner_sets = _sets(material.own_men), _sets(material.other_men)
-    if not own_outer:
-        outer_sets, inner_sets = inner_sets, outer_sets
-    _fill(
-        outer_sets, inner_sets, own_outer, mirror_first, mirror_own_outer, men, turned, turned_numbers, to_go
-    )
-    numbers = np.arange(len(men))
-    bases = np.column_stack((numbers, turned_numbers)) * material.block_size
-    if material == mirror:
-        # The other side to move is in the same slice: keep one block of each pair of twins.
-        bases[numbers == turned_numbers, 1] = -1
-        keep = numbers <= turned_numbers
-        men, turned, bases, to_go = men[keep], turned[keep], bases[keep], to_go[keep]
-    kind = (2 * to_go + (bases[:, 1] < 0)).astype(np.uint16)  # small integers are sorted in linear time
-    order = np.argsort(kind, kind="stable")
-    bounds = [0, *(np.flatnonzero(np.diff(kind[order])) + 1).tolist(), len(order)]
-    return Blocks(men[order], turned[order], bases[order], list(pairwise(bounds)))
+def _first_blocks(material: Material) -> NDArray[np.int64]:
+    return np.array(first_blocks(material.own_men, material.other_men, material.own_men_outer), np.int64)
+
+
+class Blocks:
+    """The blocks of a slice and its mirror, each pair once, by their men's advance. There are millions of
+    them, so only their order is kept, 4 bytes a block, and their men are worked out a part at a time.
+
+    Attributes:
+        runs: bounds of the runs of blocks of equal advance (and all or none of them their own twins); the
+            blocks of one run do not lead to each other, only to those of earlier runs.
+    """
+
+    def __init__(self, material: Material) -> None:
+        self._material = material
+        self._own_outer = material.own_men_outer
+        self._twins = material == material.mirror
+        self._first = _first_blocks(material)
+        self._mirror_first = self._first if self._twins else _first_blocks(material.mirror)
+        own_sets, other_sets = _sets(material.own_men), _sets(material.other_men)
+        self._sets = (own_sets, other_sets) if self._own_outer else (other_sets, own_sets)
+        kinds = np.empty(material.blocks, np.uint8)
+        _list(*self._sets, self._own_outer, self._twins, self._first, kinds)
+        order = np.empty(material.blocks, np.uint32)
+        ends = np.empty(256, np.int64)
+        _sort(kinds, ends, order)
+        bounds = [0, *np.unique(ends[:_NOT_KEPT]).tolist()]
+        self.runs = [(first, last) for first, last in pairwise(bounds) if last > first]
+        self._order = order[: bounds[-1]].copy() if self._twins else order
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def place(self, first: int, last: int) -> Placed:
+        """The blocks `first` to `last` - 1."""
+        shape = (last - first, 2)
+        placed = Placed(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.int64))
+        _place(
+            self._order[first:last],
+            *self._sets,
+            self._own_outer,
+            self._first,
+            self._material.mirror.own_men_outer,
+            self._mirror_first,
+            self._twins,
+            self._material.block_size,
+            *placed,
+        )
+        return placed

@@ -25,7 +25,7 @@ from generator.captures import capture_work
 from generator.errors import DistanceOverflowError, StoppedError
 from generator.events import EVENTS_FULL
 from generator.memory import Memory
-from generator.menplacements import Blocks, blocks_of
+from generator.menplacements import Blocks, Placed
 from generator.results import LONGEST_DTC, NOT_DECIDED, Results, make_drawn
 from generator.sides import STRIP, SideRoom
 from generator.spread import DTC_TOO_LONG, TOO_LONG
@@ -290,7 +290,7 @@ class Crew:
         kings, opponent_kings = material.own_kings, material.other_kings
         most = max(kings, opponent_kings)
         tables: Subsets = subsets(most, max(most - 1, 0))
-        blocks = blocks_of(material)
+        blocks = Blocks(material)
         with_balance = len(results[0].dtb) > 0
         own_balance = self._balance_scores(material, with_balance)
         twin = material == material.mirror
@@ -302,7 +302,7 @@ class Crew:
         # Without men every king move counts in both: the smaller limit rules.
         limit = min(self._limit, balance) if balance and not material.men else self._limit
         if self._jobs > 1 and not material.men and material.positions >= _SHARED_POSITIONS:
-            self._solve_together(material, limit, tables, blocks, results, known)
+            self._solve_together(material, limit, tables, blocks.place(0, 1), results, known)
             return
         local = threading.local()
         board_words: list[BoardWords] = []  # of one run of blocks; threads append to it
@@ -311,13 +311,14 @@ class Crew:
             workshop: Workshop | None = getattr(local, "workshop", None)
             if workshop is None:
                 workshop = local.workshop = Workshop(material, with_balance, self._with_scores)
-            size = _batch(material)
-            while first < last and not self._stopping.is_set():
-                batch = slice(first, min(first + size, last))
+            placed = blocks.place(first, last)
+            size, begin = _batch(material), 0
+            while begin < last - first and not self._stopping.is_set():
+                men, turned_men, bases = (part[begin : begin + size] for part in placed)
                 found = solve_batch(
-                    blocks.men[batch],
-                    blocks.turned_men[batch],
-                    blocks.bases[batch],
+                    men,
+                    turned_men,
+                    bases,
                     kings,
                     opponent_kings,
                     limit,
@@ -336,8 +337,8 @@ class Crew:
                     continue
                 if found:
                     board_words.append(_copy(workshop.board_words, found))
-                self._done(material.block_size * int(np.count_nonzero(blocks.bases[batch] >= 0)))
-                first = batch.stop
+                self._done(material.block_size * int(np.count_nonzero(bases >= 0)))
+                begin += size
 
         for run_of_blocks in blocks.runs:
             tasks = _tasks(run_of_blocks, 2 * material.block_size, self._jobs)
@@ -351,7 +352,7 @@ class Crew:
         self._memory.forget((own_balance, mirror_balance))
 
     def _solve_together(
-        self, material: Material, limit: int, tables: Subsets, blocks: Blocks, results: Pair, known: bool
+        self, material: Material, limit: int, tables: Subsets, block: Placed, results: Pair, known: bool
     ) -> None:
         team = Team(self._executor, self._jobs, self._stopping)
         workshop = Workshop(material, False, self._with_scores)
@@ -360,7 +361,7 @@ class Crew:
         while not done:
             found = solve_together(
                 team,
-                blocks,
+                block,
                 kings,
                 opponent_kings,
                 limit,
@@ -374,7 +375,7 @@ class Crew:
             done = _is_done(workshop, found, material)
         if found:
             self._list_board_words([_copy(workshop.board_words, found)])
-        self._done(material.block_size * int(np.count_nonzero(blocks.bases >= 0)))
+        self._done(material.block_size * int(np.count_nonzero(block.bases >= 0)))
 
     def _list_board_words(self, more: list[BoardWords]) -> None:
         if more:

@@ -19,7 +19,7 @@ from generator.boardwords import BoardWords
 from generator.captures import capture_work
 from generator.errors import StoppedError
 from generator.exits import take_captures, take_known
-from generator.menplacements import Blocks
+from generator.menplacements import Placed
 from generator.results import LONGEST_DTC, Results
 from generator.sides import STRIP, Side, SideRoom, make_side
 from generator.spread import (
@@ -80,7 +80,7 @@ class Team:
 
 def solve_together(
     team: Team,
-    blocks: Blocks,
+    block: Placed,
     kings: int,
     opponent_kings: int,
     limit: int,
@@ -97,10 +97,10 @@ def solve_together(
     Raises:
         StoppedError: the team was told to stop; the block is unfinished.
     """
-    bases = blocks.bases
+    bases = block.bases
     sides = (
-        make_side(kings, opponent_kings, blocks.men, bases, 0, afters, rooms[0]),
-        make_side(opponent_kings, kings, blocks.turned_men, bases, 1, afters, rooms[1]),
+        make_side(kings, opponent_kings, block.men, bases, 0, afters, rooms[0]),
+        make_side(opponent_kings, kings, block.turned_men, bases, 1, afters, rooms[1]),
     )
     count = 2 if sides[1].blocks else 1
     for s in range(count):

@@ -16,7 +16,7 @@ from generator import afters, slices
 from generator.afters import DRAWN, LONGEST_PLIES, Afters
 from generator.errors import DistanceOverflowError, StoppedError
 from generator.lanes import king_moves, slides
-from generator.menplacements import blocks_of
+from generator.menplacements import Blocks
 from generator.plan import both, canonical, leads_to, pairs
 from generator.results import is_stored
 from generator.sides import STRIP
@@ -103,22 +103,23 @@ def test_king_moves_of_a_strip(kings: int, opponents: int, men: int, inverted: b
 # Blocks
 
 
-@pytest.mark.parametrize("name", ["KvK", "KvM", "MvM", "MMvM", "KMvKM", "MMvMM"])
+@pytest.mark.parametrize("name", ["KvK", "KvM", "MvM", "MMvM", "MvMM", "KMvKM", "MMvMM", "MMMvM", "KMvMM"])
 def test_blocks_come_once_and_after_those_they_lead_to(name: str) -> None:
     material = Material.parse(name)
-    blocks = blocks_of(material)
+    blocks = Blocks(material)
+    placed = blocks.place(0, len(blocks))
     random = Random(name)
     assert [bound for bound, _ in blocks.runs[1:]] == [bound for _, bound in blocks.runs[:-1]]
-    assert (blocks.runs[0][0], blocks.runs[-1][1]) == (0, len(blocks.men))
+    assert (blocks.runs[0][0], blocks.runs[-1][1]) == (0, len(blocks))
     solved: set[tuple[int, int, int]] = set()  # whose move it is, own men, other men
     seen: dict[Material, list[int]] = {m: [] for m in both(material)}
     for first, last in blocks.runs:
         fresh = set()
         for block in range(first, last):
-            for s, men in enumerate((blocks.men[block].tolist(), blocks.turned_men[block].tolist())):
-                base = int(blocks.bases[block, s])
+            for s, men in enumerate((placed.men[block].tolist(), placed.turned_men[block].tolist())):
+                base = int(placed.bases[block, s])
                 if base < 0:
-                    assert blocks.men[block].tolist() == blocks.turned_men[block].tolist()
+                    assert placed.men[block].tolist() == placed.turned_men[block].tolist()
                     continue
                 mover = material if s == 0 else material.mirror
                 own, _, other, _ = sets_at(mover, base)
