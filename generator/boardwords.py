@@ -42,13 +42,19 @@ def find(numbers: NDArray[np.int64], word: int) -> int:
 
 def with_more(listed: BoardWords, guard: NDArray[np.uint8], more: list[BoardWords]) -> BoardWords:
     """The sorted list with these besides, of which the last one of a word counts; `guard` is kept true."""
-    parts = [listed, *more]
-    words = np.concatenate([part.words for part in parts])[::-1]
+    # The list may be long, and what comes to it is little: it is not sorted again.
+    words = np.concatenate([part.words for part in more])[::-1]
     words, last = np.unique(words, return_index=True)
+    lost = np.concatenate([part.lost for part in more])[::-1][last]
+    won = np.concatenate([part.won for part in more])[::-1][last]
     guard[words >> GUARD_SHIFT] = 1
-    lost = np.concatenate([part.lost for part in parts])[::-1][last]
-    won = np.concatenate([part.won for part in parts])[::-1][last]
-    return BoardWords(words, lost, won)
+    begin, end = (np.searchsorted(listed.words, words, side) for side in ("left", "right"))
+    gone = begin[begin < end]
+    left = np.delete(listed.words, gone), np.delete(listed.lost, gone), np.delete(listed.won, gone)
+    at = np.searchsorted(left[0], words)
+    return BoardWords(
+        np.insert(left[0], at, words), np.insert(left[1], at, lost), np.insert(left[2], at, won)
+    )
 
 
 def without(listed: BoardWords, guard: NDArray[np.uint8], first: int, last: int) -> BoardWords:
@@ -69,8 +75,7 @@ def without(listed: BoardWords, guard: NDArray[np.uint8], first: int, last: int)
 def on_board(listed: BoardWords, words: NDArray[np.int64], rules: BoardWords) -> BoardWords:
     """What `words` are on the board, where `rules` says what they are under the rules."""
     lost, won = rules.lost.copy(), rules.won.copy()
-    for number, word in enumerate(words.tolist()):
-        at = find(listed.words, word)
-        if at >= 0:
-            lost[number], won[number] = listed.lost[at], listed.won[at]
+    begin, end = (np.searchsorted(listed.words, words, side) for side in ("left", "right"))
+    there = begin < end
+    lost[there], won[there] = listed.lost[begin[there]], listed.won[begin[there]]
     return BoardWords(words, lost, won)

@@ -19,6 +19,8 @@ from tablebase.ruleset import Ruleset
 # bytes a position, while a slice is restored.
 _ENCODED_BYTES = 1.25
 _READ_BYTES = 2
+# What lists the blocks of a slice in their order, a block.
+_LISTED_BYTES = 5
 # Disk, bits a position, rounded up from what 2-5 pieces take (docs/performance.md); more pieces have taken
 # less.
 _DISK_BITS = {Metric.WDL: 0.25, Metric.DTC: 0.45, Metric.DTW: 1.2, Metric.DTB: 0.95}
@@ -142,6 +144,7 @@ class Plan:
                 work = results + _largest(pair) * _READ_BYTES
             else:
                 work = balance + results + self._rooms(pair)
+            work += _LISTED_BYTES * pair.blocks
             most = max(most, tables + before + work)
             tables -= sum(map(self._table_bytes, self.last_needed_by[pair]))
             before = 0 if pair in known else results + int(_largest(pair) * _ENCODED_BYTES)
@@ -152,7 +155,7 @@ class Plan:
         """Bytes of memory it takes, about, where after tables and results are mapped from a scratch file."""
         most = before = 0
         for pair in self.order:
-            most = max(most, self._rooms(pair) + before)
+            most = max(most, self._rooms(pair) + _LISTED_BYTES * pair.blocks + before)
             before = int(_largest(pair) * _ENCODED_BYTES)
         return _PROGRAM_BYTES + int(most / 0.8)
 
