@@ -29,7 +29,8 @@ class Statistics:
         longest_dtc_win_plies: the greatest DTC of a win.
         longest_dtb_win_plies: the greatest DTB of a win, in a slice that has a `.dtb` table.
 
-    The `longest_*` are None where there is no such position, or where the slice was solved without that distance.
+    The `longest_*` are None where there is no such position, or where the slice was solved without that
+    distance.
     """
 
     material: str

@@ -5,19 +5,18 @@ Under tight limits a great part of all wins is cursed, so that it matters everyw
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from generating import same
 from tightrules import tight
 
-from generator import afters, slices
+from generator import afters, run, slices
 from generator.afters import DRAWN, Afters
 from generator.boardwords import BoardWords, guard_of, on_board, room_for, with_more, without
 from generator.encode import read_stored, stored_values
 from generator.errors import DistanceOverflowError
-from generator.plan import both, pairs
+from generator.plan import both, pairs, plan
 from generator.results import LONGEST_DTC, is_stored, outcomes
 from generator.run import generate, make_plan
 from generator.slices import Crew, Pair, Workshop
@@ -221,6 +220,14 @@ def test_files_are_those_of_a_run_with_dtw(rules: str, tables4: Path, kings4: Pa
         assert record.statistics.cursed_win == expected.cursed_win
 
 
+def test_mapped_arrays_make_the_same_tables(
+    tables3: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "is_mapped", lambda work, memory: True)
+    generate(tmp_path, 3, OUTCOMES, 2)
+    assert files_of(tmp_path, *OUTCOMES) == files_of(tables3, *OUTCOMES)
+
+
 def test_a_larger_set_can_go_on_without_dtw(tables3: Path, tables4: Path, tmp_path: Path) -> None:
     """All of 2-3 pieces, outcomes of 4; neither run redoes what the other has made."""
     generate(tmp_path, 3)
@@ -250,9 +257,7 @@ def test_a_slice_that_has_dtw_keeps_its_longest(copy3: Path, tables3: Path) -> N
 
 
 def test_no_scores_take_less_memory() -> None:
-    def needed(*metrics: Metric) -> Any:
-        from generator.plan import plan
-
+    def needed(*metrics: Metric) -> int:
         return plan(6, metrics, 2, set(), KING_MOVES_ONLY).memory
 
     assert needed(*OUTCOMES) < 0.6 * needed(*Metric)
