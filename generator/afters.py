@@ -170,5 +170,10 @@ def forget_material(afters: Afters, material: Material) -> Afters:
 @inlined
 def block_offset(kings: int, men: int, other_kings: int, other_men: int) -> int:
     """The first word of a block, counted from the start of its material."""
-    block = rank(men) * BINOMIAL[28, popcount(other_men)] + rank(other_men >> 4)
-    return int(block * BINOMIAL[32, max(kings - 1, 0)] * BINOMIAL[32, other_kings])
+    return int(block_number(men, other_men) * BINOMIAL[32, max(kings - 1, 0)] * BINOMIAL[32, other_kings])
+
+
+@inlined
+def block_number(men: int, other_men: int) -> int:
+    """The number of a block in its after table."""
+    return int(rank(men) * BINOMIAL[28, popcount(other_men)] + rank(other_men >> 4))

@@ -5,9 +5,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.afters import DRAWN, Afters
+from generator.balancescores import Tiers, begin_balance_scores
 from generator.boardpass import exits_differ, pass_on_board
 from generator.boardwords import BoardWords
-from generator.events import EVENTS_FULL, list_events, score_balance
+from generator.events import list_events, score_balance
 from generator.exits import take_exits
 from generator.menexits import take_exits_of_men
 from generator.results import BLESSED_LOSS, CURSED_WIN, LONGEST_DTC, NOT_DECIDED, STORED, VALUE, Results
@@ -55,7 +56,13 @@ def fill_draws(
 
 @kernel
 def gather(
-    side: Side, tables: Subsets, results: Results, bases: NDArray[np.int64], part: int, parts: int
+    side: Side,
+    tables: Subsets,
+    results: Results,
+    bases: NDArray[np.int64],
+    with_balance: bool,
+    part: int,
+    parts: int,
 ) -> None:
     """The results of a batch in the order of the index: the opponent's kings, then own, each in order of
     rank. (Ranks among the free squares run in the same order as ranks among all squares.) Threads can share
@@ -64,7 +71,7 @@ def gather(
     men_of, opponent_men_of = side.men, side.opponent_men
     quiet, values, dtw, dtb = side.quiet, side.value, side.dtw, side.dtb
     out_value, out_dtw, out_dtb = results.value, results.dtw, results.dtb
-    with_scores, with_balance = len(out_dtw) > 0, len(out_dtb) > 0
+    with_scores, with_dtb = len(out_dtw) > 0, len(out_dtb) > 0
     own_sets, opponent_sets = (
         tables.squares[tables.start[kings] :],
         tables.squares[tables.start[side.opponent_kings] :],
@@ -95,8 +102,10 @@ def gather(
                     out_dtw[index] = plies
                     if value == NOT_DECIDED and plies != NOT_DECIDED:
                         value = CURSED_WIN if plies & 1 else BLESSED_LOSS
-                if with_balance:
+                if with_dtb:
                     out_dtb[index] = dtb[at]
+                if with_balance and dtb[at] == NOT_DECIDED and value < BLESSED_LOSS:
+                    value = CURSED_WIN if value & 1 else BLESSED_LOSS  # drawn under both counts
                 stored = STORED if (signed(quiet[word]) >> lane) & 1 else 0
                 out_value[index] = value & VALUE | stored
                 index += 1
@@ -168,7 +177,7 @@ def solve_batch(
     strip_room: NDArray[np.uint32],
     board_words: BoardWords,
     results: tuple[Results, Results],
-    balance_scores: tuple[NDArray[np.uint8], NDArray[np.uint8]],
+    tiers: tuple[Tiers, Tiers],
     balance_limit: int,
     known: bool,
 ) -> int:
@@ -178,7 +187,8 @@ def solve_batch(
     `men` [block, 2]: the men of the first side and of its opponent, as the first side sees them; `turned_men`
     the same for the other side to move. `bases` [block, 2]: the index of the block's first position in either
     slice; -1 for the second in all or none of the batch, where the blocks are their own twins. `board_words`:
-    takes the words that are otherwise on the board, where there are no scores. Returns how many those are
+    takes the words that are otherwise on the board, where there are no scores. `tiers` are used where there
+    is a `balance_limit`; 0 stands for no pass to the balance change. Returns how many words were to be taken
     (more than there is room for: call again with more), or EVENTS_FULL (likewise), TOO_LONG or DTC_TOO_LONG.
     """
     sides = (
@@ -203,11 +213,19 @@ def solve_batch(
     for s in range(count):
         finish_afters(sides[s], afters)
     if balance_limit > 0:
+        last_slot = 0
         for s in range(count):
-            score_balance(sides[s], tables, balance_scores[s])
-            if list_events(sides[s], sides[s].dtb) < 0:
-                return EVENTS_FULL
-        spread_balance(sides, count, tables, balance_scores, balance_limit, strip_room)
+            begin_balance_scores(sides[s], tiers[s])
+            score_balance(sides[s], tables, tiers[s])
+            found = list_events(sides[s], sides[s].dtb)
+            if found < 0:
+                return found
+            last_slot = max(last_slot, found)
+        balance_scores = tiers[0].scores, tiers[1].scores
+        if not spread_balance(
+            sides, count, tables, balance_scores, limit, balance_limit, last_slot, strip_room
+        ):
+            tiers[0].lacking[0] = 1
         for s in range(count):
             fill_draws(sides[s], tables, balance_scores[s], sides[s].balance_start, FIRST_PART, ONE_PART)
     found = 0
@@ -218,5 +236,5 @@ def solve_batch(
     for s in range(count):
         if not known:
             own_bases = np.ascontiguousarray(bases[:, s])
-            gather(sides[s], tables, results[s], own_bases, FIRST_PART, ONE_PART)
+            gather(sides[s], tables, results[s], own_bases, balance_limit > 0, FIRST_PART, ONE_PART)
     return found

@@ -7,7 +7,8 @@ Arrays are taken out of their tuples before the loops over words: numba counts r
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.afters import DRAWN, WIN_AT_ONCE, block_offset
+from generator.afters import DRAWN, WIN_AT_ONCE, block_number
+from generator.balancescores import Tiers
 from generator.captures import LAST_ROW
 from generator.results import NOT_DECIDED
 from generator.sides import WINS_SLOT, Side
@@ -60,13 +61,13 @@ def list_events(side: Side, best: NDArray[np.uint8]) -> int:
 
 
 @kernel
-def score_balance(side: Side, tables: Subsets, scores: NDArray[np.uint8]) -> None:
+def score_balance(side: Side, tables: Subsets, tiers: Tiers) -> None:
     """The exits of a batch by the plies to the next balance change: their best scores, in `dtb`. A capture or
     a promotion takes 1, another step of a man one more than the position it leads to.
 
-    `scores`: of this material alone, at `balance_start`: p for a loss in p plies from before the move, 255 -
-    p for a win in p, DRAWN. Both sides have kings.
+    `tiers`: the scores of the mover's side (see balancescores.py). Both sides have kings.
     """
+    scores, places = tiers.before, tiers.places
     columns, kings, rows, opponent_kings = side.columns, side.kings, side.rows, side.opponent_kings
     men_of, opponent_men_of, best, quiet_lanes = side.men, side.opponent_men, side.dtb, side.quiet
     change_win, change_safe, change_any = side.change_win, side.change_safe, side.change_any
@@ -87,7 +88,7 @@ def score_balance(side: Side, tables: Subsets, scores: NDArray[np.uint8]) -> Non
                 if 0 <= target < LAST_ROW and not (all_men >> target) & 1:
                     men_after = men & ~(1 << square) | (1 << target)
                     step_to[steps] = target
-                    step_start[steps] = block_offset(kings, men_after, opponent_kings, opponent_men) * 32
+                    step_start[steps] = places[block_number(men_after, opponent_men)] * rows * columns * 32
                     steps += 1
         for row in range(rows):
             others = signed(own_sets[row])

@@ -29,7 +29,7 @@ class Placed(NamedTuple):
 
 
 @inlined
-def _rows_to_go(men: int, opponent_men: int) -> int:
+def rows_to_go(men: int, opponent_men: int) -> int:
     """Steps until the last row, of all men of both sides."""
     total = 0
     while men:
@@ -86,10 +86,10 @@ def _list(
     inner_to_go = np.empty(len(inner_sets), np.int64)
     for i in range(len(outer_sets)):
         own, other = (signed(outer_sets[i]), 0) if own_outer else (0, signed(outer_sets[i]) << 4)
-        outer_to_go[i] = _rows_to_go(own, other)
+        outer_to_go[i] = rows_to_go(own, other)
     for j in range(len(inner_sets)):
         own, other = (0, signed(inner_sets[j]) << 4) if own_outer else (signed(inner_sets[j]), 0)
-        inner_to_go[j] = _rows_to_go(own, other)
+        inner_to_go[j] = rows_to_go(own, other)
     block = 0
     for i in range(len(outer_sets)):
         outer = signed(outer_sets[i]) if own_outer else signed(outer_sets[i]) << 4

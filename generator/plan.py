@@ -9,7 +9,8 @@ from itertools import product
 from pathlib import Path
 
 from generator import afters
-from generator.slices import Workshop, balance_bytes
+from generator.balancescores import balance_bytes
+from generator.slices import Workshop
 from tablebase.drawrules import OFFICIAL
 from tablebase.format import Metric
 from tablebase.material import Material, materials
@@ -169,7 +170,8 @@ class Plan:
 
     def _result_bytes(self, pair: Material) -> int:
         """A pair in work: outcome and DTC, DTW, DTB, a byte each."""
-        metrics = 1 + self.with_scores + self.ruleset.counts_apart(pair)
+        with_dtb = Metric.DTB in self.metrics and self.ruleset.counts_apart(pair)
+        metrics = 1 + self.with_scores + with_dtb
         return metrics * sum(material.positions for material in both(pair))
 
     @cached_property

@@ -377,6 +377,7 @@ class _Run:
                 self._progress.solved,
                 self._ruleset.balance_plies,
                 self._memory,
+                Metric.DTB in work.metrics,
             )
             written: Future[None] | None = None
             try:

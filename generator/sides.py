@@ -30,7 +30,7 @@ class Side(NamedTuple):
     A word has 32 `lanes`, or one for a side without kings.
 
     Arrays by block: `men`, `opponent_men` (the mover plays up); where the block begins: `word_start` and
-    `score_start` in the after tables, `balance_start` in the material's own balance scores.
+    `score_start` in the after tables, `balance_start` in the scores of its tier (see balancescores.py).
 
     Arrays by word: `quiet` lanes without a capture; `open` quiet and undecided; `held` cannot be lost now (an
     exit that is not lost, or one whose distance is not reached); `new_wins`, `new_losses`; `lost`, `won`:
@@ -134,7 +134,6 @@ def make_side(
         room.starts[1, block] = opponent
         room.starts[2, block] = afters.start[place] + offset
         room.starts[3, block] = afters.score_start[place] + offset * lanes
-        room.starts[4, block] = offset * lanes
     w = room.words
     return Side(
         kings, opponent_kings, blocks,

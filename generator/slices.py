@@ -17,8 +17,8 @@ from generator.afters import (
     forget_outcomes,
     parts_of,
     places_of,
-    words,
 )
+from generator.balancescores import NO_TIERS, BalanceScores, Tiers
 from generator.blocks import solve_batch
 from generator.boardwords import BoardWords, room_for, with_more
 from generator.captures import capture_work
@@ -26,10 +26,9 @@ from generator.errors import DistanceOverflowError, StoppedError
 from generator.events import EVENTS_FULL
 from generator.memory import Memory
 from generator.menplacements import Blocks, Placed
-from generator.results import LONGEST_DTC, NOT_DECIDED, Results, make_drawn
+from generator.results import BLESSED_LOSS, DRAW, LONGEST_DTC, NOT_DECIDED, VALUE, Results
 from generator.sides import STRIP, SideRoom
 from generator.spread import DTC_TOO_LONG, TOO_LONG
-from generator.staircase import compile_search, count_both
 from generator.subsets import Subsets, subsets
 from generator.together import Team, solve_together
 from tablebase.indexing import sets_at
@@ -149,21 +148,16 @@ def counts_balance(material: Material) -> bool:
 
 
 def empty_results(
-    material: Material, with_balance: bool = False, with_scores: bool = True, memory: Memory | None = None
+    material: Material, with_dtb: bool = False, with_scores: bool = True, memory: Memory | None = None
 ) -> Results:
-    """Room for the values of a slice; `dtw` is empty without scores, `dtb` where no balance is counted."""
+    """Room for the values of a slice; `dtw` is empty without scores, `dtb` where it is not wanted."""
     memory = memory or Memory()
     count = material.positions
-    sizes = count, count * with_scores, count * with_balance
+    sizes = count, count * with_scores, count * with_dtb
     found = Results(*(memory.zeros(size, np.uint8) for size in sizes))
     for array in found:
         memory.take(array)
     return found
-
-
-def balance_bytes(pair: Material) -> int:
-    """Memory of the balance scores of a material and its mirror, while they are solved with them."""
-    return 32 * (words(pair) + words(pair.mirror))
 
 
 def _tasks(run: tuple[int, int], block_positions: int, jobs: int) -> list[tuple[int, int]]:
@@ -208,6 +202,7 @@ class Crew:
         balance: plies that the balance of forces may stand with so many pieces, where both sides have kings;
             None for no such rule.
         memory: where large arrays come from.
+        with_dtb: whether results are to have the DTB, where the balance is counted.
     """
 
     def __init__(
@@ -219,6 +214,7 @@ class Crew:
         done: Callable[[int], None],
         balance: Callable[[int], int | None] = lambda pieces: None,
         memory: Memory | None = None,
+        with_dtb: bool = True,
     ) -> None:
         self._afters = afters
         self._memory = memory or Memory()
@@ -228,6 +224,7 @@ class Crew:
         self._jobs = jobs
         self._done = done
         self._with_scores = len(afters.score) > 0
+        self._with_dtb = with_dtb
         self._stopping = threading.Event()
 
     def stop(self) -> None:
@@ -241,18 +238,16 @@ class Crew:
         Raises:
             DistanceOverflowError: a distance does not fit the solver.
         """
-        balance = self._balance_limit(material) if counts_balance(material) else None
-        own = self.empty_results(material, balance is not None)
+        with_dtb = self._with_dtb and self._has_balance_pass(material)
+        own = self.empty_results(material, with_dtb)
         twin = material == material.mirror
-        results = (own, own if twin else self.empty_results(material.mirror, balance is not None))
+        results = (own, own if twin else self.empty_results(material.mirror, with_dtb))
         self._run(material, results, False)
-        if balance is not None:
-            self._count_both(material, results, balance)
         return results
 
-    def empty_results(self, material: Material, with_balance: bool = False) -> Results:
+    def empty_results(self, material: Material, with_dtb: bool = False) -> Results:
         """Room for the values of a slice, to be given back with `let_go`."""
-        return empty_results(material, with_balance, self._with_scores, self._memory)
+        return empty_results(material, with_dtb, self._with_scores, self._memory)
 
     def let_go(self, results: Pair) -> None:
         """Give back the memory of results that nobody needs any more."""
@@ -266,21 +261,21 @@ class Crew:
                 self._memory.release(part)
             self._afters = forget_material(self._afters, material)
 
-    def _balance_scores(self, material: Material, with_balance: bool) -> NDArray[np.uint8]:
-        scores: NDArray[np.uint8] = self._memory.zeros(words(material) * 32 if with_balance else 0, np.uint8)
-        self._memory.take(scores)
-        return scores
+    def _has_balance_pass(self, material: Material) -> bool:
+        return counts_balance(material) and self._balance_limit(material) is not None
 
     def _balance_limit(self, material: Material) -> int | None:
         return self._balance(material.pieces) if material.own_kings and material.other_kings else None
 
-    def _count_both(self, material: Material, results: Pair, balance: int) -> None:
-        slices = [material, material.mirror]
-        for which, indices in enumerate(count_both(material, results, self._limit, balance)):
-            make_drawn(results[which], indices)
-            if len(indices):
-                places = [places_of(self._afters, *sets_at(slices[which], i)) for i in indices.tolist()]
-                self._afters = forget_outcomes(self._afters, np.concatenate(places))
+    def _forget_drawn_by_both(self, material: Material, results: Pair) -> None:
+        """What the king-moves rule alone lets stand and no number of plies of the balance wins is drawn under
+        both: let it be so for what leads here, too. (Only now, as DTC is told by the king-moves rule alone
+        within a slice.)"""
+        for solved, part in {material: results[0], material.mirror: results[1]}.items():
+            value = part.value & np.uint8(VALUE)
+            for index in np.flatnonzero((value >= BLESSED_LOSS) & (value != DRAW)).tolist():
+                places = places_of(self._afters, *sets_at(solved, index))
+                self._afters = forget_outcomes(self._afters, places)
 
     def restore(self, material: Material, results: Pair) -> None:
         """Fill in the after tables of a material and its mirror from the values of their stored positions."""
@@ -291,10 +286,8 @@ class Crew:
         most = max(kings, opponent_kings)
         tables: Subsets = subsets(most, max(most - 1, 0))
         blocks = Blocks(material)
-        with_balance = len(results[0].dtb) > 0
-        own_balance = self._balance_scores(material, with_balance)
-        twin = material == material.mirror
-        mirror_balance = own_balance if twin else self._balance_scores(material.mirror, with_balance)
+        with_balance = self._has_balance_pass(material) and not known
+        scores = BalanceScores(material, blocks, self._memory) if with_balance else None
         for solved in {material, material.mirror}:
             for part in parts_of(self._afters, solved):
                 self._memory.take(part)
@@ -307,7 +300,7 @@ class Crew:
         local = threading.local()
         board_words: list[BoardWords] = []  # of one run of blocks; threads append to it
 
-        def run(first: int, last: int) -> None:
+        def run(first: int, last: int, tiers: tuple[Tiers, Tiers]) -> None:
             workshop: Workshop | None = getattr(local, "workshop", None)
             if workshop is None:
                 workshop = local.workshop = Workshop(material, with_balance, self._with_scores)
@@ -329,7 +322,7 @@ class Crew:
                     workshop.strip_room,
                     workshop.board_words,
                     results,
-                    (own_balance, mirror_balance),
+                    tiers,
                     balance or 0 if with_balance else 0,
                     known,
                 )
@@ -340,16 +333,20 @@ class Crew:
                 self._done(material.block_size * int(np.count_nonzero(bases >= 0)))
                 begin += size
 
-        for run_of_blocks in blocks.runs:
+        for number, run_of_blocks in enumerate(blocks.runs):
+            tiers = scores.of_run(number) if scores else (NO_TIERS, NO_TIERS)
             tasks = _tasks(run_of_blocks, 2 * material.block_size, self._jobs)
-            futures = [self._executor.submit(run, *task) for task in tasks]
+            futures = [self._executor.submit(run, *task, tiers) for task in tasks]
             for future in futures:
                 future.result()
             if self._stopping.is_set():
                 raise StoppedError
             self._list_board_words(board_words)
             board_words.clear()
-        self._memory.forget((own_balance, mirror_balance))
+        if scores:
+            scores.let_go()
+            if scores.lacking:
+                self._forget_drawn_by_both(material, results)
 
     def _solve_together(
         self, material: Material, limit: int, tables: Subsets, block: Placed, results: Pair, known: bool
@@ -399,4 +396,3 @@ def compile_solver() -> None:
     crew = Crew(allocate([smallest], smallest.pieces), None, _Here(), 1, lambda positions: None)
     with interruptible():
         crew.solve(smallest)
-        compile_search()

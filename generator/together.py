@@ -130,7 +130,7 @@ def solve_together(
             return found
     if not known:
         for s in range(count):
-            team.each_part(gather, sides[s], tables, results[s], bases[:, s])
+            team.each_part(gather, sides[s], tables, results[s], bases[:, s], False)
     return found
 
 

@@ -7,16 +7,20 @@ from pathlib import Path
 import naive_twocounts
 import numpy as np
 import pytest
+from tightrules import tight
 
 from generator import afters
 from generator.plan import both, pairs
 from generator.results import NOT_DECIDED, Results, distances, outcomes
+from generator.run import generate
 from generator.slices import Crew, counts_balance
-from generator.staircase import count_both
+from generator.verify import verify
 from tablebase import Outcome, Position, open_tablebase
-from tablebase.drawrules import OFFICIAL
+from tablebase.drawrules import OFFICIAL, RULESETS
+from tablebase.format import Metric, table_name
 from tablebase.indexing import index_of
 from tablebase.material import Material, materials
+from tablebase.table import Table
 
 GOLDEN = Path(__file__).parent / "golden"
 UNDER_BOTH = ("W:WKg3,Kb8,b2:BKh4,c5", "W:WKc7,Kb8,b2:BKd8,c5")
@@ -64,24 +68,26 @@ def test_dtb_is_found_wherever_a_position_is_decided_and_never_below_dtc(
         assert np.all(results.dtb[decided] != NOT_DECIDED), str(material)
 
 
-def test_up_to_four_pieces_the_two_counts_change_nothing(solved: dict[Material, Results]) -> None:
-    for material, results in solved.items():
-        if material.mirror in solved and material.own_kings + material.own_men >= material.other_kings:
-            pair = (results, solved[material.mirror])
-            balance = OFFICIAL.balance_plies(material.pieces)
-            assert balance is not None
-            assert not any(len(found) for found in count_both(material, pair, 30, balance))
-
-
-def test_a_smaller_limit_of_the_balance_count_draws_what_needs_more(solved: dict[Material, Results]) -> None:
+@pytest.mark.parametrize("balance", [3, 10, 25])
+def test_a_smaller_limit_of_the_balance_count_draws_what_needs_more(
+    solved: dict[Material, Results], balance: int
+) -> None:
     material = Material.parse("KKMvK")
-    pair = (solved[material], solved[material.mirror])
-    for balance in (3, 10, 25):
-        for results, found in zip(pair, count_both(material, pair, 30, balance), strict=True):
-            # No more king moves in a row than plies in all: the king-moves rule cannot bind.
-            expected = np.flatnonzero((distances(results) != NOT_DECIDED) & (results.dtb > balance))
-            assert np.array_equal(found, expected)
-            assert len(found)
+    every = [m for n in (2, 3, 4) for m in materials(n)]
+    allowed = dict.fromkeys(pairs(4), OFFICIAL.balance_plies) | {material: lambda pieces: balance}
+    with ThreadPoolExecutor(2) as threads:
+        arena = afters.allocate(every, 4)
+        for pair in pairs(4):
+            crew = Crew(arena, OFFICIAL.king_moves_plies, threads, 2, lambda positions: None, allowed[pair])
+            tight = crew.solve(pair)
+            if pair == material:
+                break
+    for slice_, results in zip(both(material), tight, strict=True):
+        # No more king moves in a row than plies in all: the king-moves rule cannot bind.
+        expected = solved[slice_].dtb <= balance
+        decided = distances(solved[slice_]) != NOT_DECIDED
+        assert np.array_equal(distances(results) != NOT_DECIDED, expected & decided)
+        assert not expected[decided].all()
 
 
 @pytest.mark.parametrize("kings", [2, 3])
@@ -114,6 +120,24 @@ def test_under_tight_limits_dtb_is_what_the_naive_solver_needs(kings: int, balan
     assert found["decided"] > 1000
     assert (found["longer than the king-moves rule"] > 0) == (balance > kings)
     assert found["drawn by both"] > 0 or balance > kings
+
+
+@pytest.mark.parametrize(("kings", "balance"), [(3, 9), (5, 12), (4, 5)])
+def test_tables_under_tight_limits_are_what_the_verifier_derives(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kings: int, balance: int
+) -> None:
+    """Many stairs, with four pieces on the board: men's steps that lead from one to another."""
+    ruleset = tight("test-stairs", kings, balance)
+    monkeypatch.setitem(RULESETS, ruleset.name, ruleset)
+    generate(tmp_path, 4, jobs=2, ruleset=ruleset)
+    report = verify(tmp_path, jobs=2)
+    assert report.problems == []
+    needed = {
+        int(dtb)
+        for material in (Material.parse("KKMvK"), Material.parse("KMvKM"))
+        for dtb in np.unique(Table(tmp_path / table_name(material, Metric.DTB)).read_all(map))
+    }
+    assert needed >= set(range(1, min(balance, kings + 4) + 1))
 
 
 @pytest.mark.whole
