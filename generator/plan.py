@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 from generator import afters
 from generator.balancescores import balance_bytes
@@ -79,6 +80,14 @@ def both(pair: Material) -> list[Material]:
     return [pair] if pair == pair.mirror else [pair, pair.mirror]
 
 
+class _PairMemory(NamedTuple):
+    """Bytes of memory while a pair is solved: for that, with all after tables; and for writing the one before
+    it at the same time."""
+
+    solving: int
+    writing_before: int
+
+
 @dataclass(frozen=True)
 class Plan:
     """The solving of `todo`, with `known` (solved before) read back from their files.
@@ -133,23 +142,40 @@ class Plan:
 
     @cached_property
     def memory(self) -> int:
-        """Bytes of memory it takes, about, where all is kept in memory."""
-        most = tables = before = 0
+        """Bytes of memory it takes, about, where all is kept in memory, and each pair is written while the
+        next one is solved."""
+        return max((of.solving + of.writing_before for of in self._memory_by_pair.values()), default=0)
+
+    @cached_property
+    def memory_in_turn(self) -> int:
+        """Bytes of memory it takes, about, where all is kept in memory and no pair is begun before the last
+        one is written."""
+        # What is written stands in memory with the after tables of that time, less than while it was solved.
+        return max((of.solving for of in self._memory_by_pair.values()), default=0)
+
+    def overlaps(self, pair: Material, limit: int) -> bool:
+        """Whether a pair can be solved within so many bytes of memory while the one before it is written."""
+        of = self._memory_by_pair[pair]
+        return of.solving + of.writing_before <= limit
+
+    @cached_property
+    def _memory_by_pair(self) -> dict[Material, _PairMemory]:
+        tables = before = 0
         known = set(self.known)
+        found = {}
         for pair in self.order:
             tables += self._table_bytes(pair)
             balance = balance_bytes(pair) if self.ruleset.counts_apart(pair) else 0
             results = self._result_bytes(pair)
-            # While a pair is solved the one before it is written.
             if pair in known:
                 work = results + _largest(pair) * _READ_BYTES
             else:
                 work = balance + results + self._rooms(pair)
             work += _LISTED_BYTES * pair.blocks
-            most = max(most, tables + before + work)
+            found[pair] = _PairMemory(_PROGRAM_BYTES + tables + work, before)
             tables -= sum(map(self._table_bytes, self.last_needed_by[pair]))
             before = 0 if pair in known else results + int(_largest(pair) * _ENCODED_BYTES)
-        return _PROGRAM_BYTES + most
+        return found
 
     @cached_property
     def least_memory(self) -> int:

@@ -209,14 +209,14 @@ def _make_plan(
 def is_mapped(work: Plan, memory: int) -> bool:
     """Whether a plan takes more memory than it may, so that its large arrays are mapped from a scratch file
     in the directory of the tables."""
-    return work.memory > memory
+    return work.memory_in_turn > memory
 
 
 def needs(work: Plan, memory: int) -> tuple[int, int]:
     """Bytes of memory and of disk that a plan takes, within so much memory if it can be done."""
     if is_mapped(work, memory):
         return work.least_memory, work.disk + work.memory
-    return work.memory, work.disk
+    return min(work.memory, max(work.memory_in_turn, memory)), work.disk
 
 
 def check_plan(directory: Path, work: Plan, memory: int | None = None) -> None:
@@ -327,7 +327,7 @@ def generate(
         compiling = _compile() if work.todo else 0.0
         if work.todo:
             store = Memory(directory, limit) if is_mapped(work, limit) else Memory()
-            _Run(directory, manifest, work, ruleset, progress, store).run()
+            _Run(directory, manifest, work, ruleset, progress, store, limit).run()
     sizes = {
         metric: sum(entry.files[metric].size for entry in manifest.slices.values() if metric in entry.files)
         for metric in Metric
@@ -351,7 +351,9 @@ class _Run:
         ruleset: Ruleset,
         progress: Progress,
         memory: Memory,
+        limit: int,
     ) -> None:
+        self._limit = limit
         self._directory = directory
         self._memory = memory
         self._manifest = manifest
@@ -382,6 +384,8 @@ class _Run:
             written: Future[None] | None = None
             try:
                 for pair in work.order:
+                    if written is not None and not work.overlaps(pair, self._limit):
+                        written.result()
                     self._progress.material(pair, pair in known)
                     solved = self._restore(crew, pair, threads) if pair in known else crew.solve(pair)
                     if written is not None:
