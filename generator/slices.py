@@ -273,9 +273,13 @@ class Crew:
         within a slice.)"""
         for solved, part in {material: results[0], material.mirror: results[1]}.items():
             value = part.value & np.uint8(VALUE)
-            for index in np.flatnonzero((value >= BLESSED_LOSS) & (value != DRAW)).tolist():
-                places = places_of(self._afters, *sets_at(solved, index))
-                self._afters = forget_outcomes(self._afters, places)
+            indices = np.flatnonzero((value >= BLESSED_LOSS) & (value != DRAW))
+            if not len(indices):
+                continue
+            places = np.concatenate([places_of(self._afters, *sets_at(solved, i)) for i in indices.tolist()])
+            words, lanes = places[:, 0], places[:, 1].astype(np.uint32)
+            decided = (self._afters.lost[words] | self._afters.won[words]) >> lanes & 1 == 1
+            self._afters = forget_outcomes(self._afters, places[decided])
 
     def restore(self, material: Material, results: Pair) -> None:
         """Fill in the after tables of a material and its mirror from the values of their stored positions."""
