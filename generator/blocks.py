@@ -15,6 +15,7 @@ from generator.results import BLESSED_LOSS, CURSED_WIN, LONGEST_DTC, NOT_DECIDED
 from generator.settle import LONGEST_SETTLED, settle
 from generator.sides import FIRST_PART, ONE_PART, Side, SideRoom, make_side, word_count
 from generator.spread import DTC_TOO_LONG, spread_at_once, spread_balance, spread_on_board
+from generator.staircase import climb
 from generator.subsets import BINOMIAL, Subsets
 from tablebase.kernels.bits import highest, popcount, signed
 from tablebase.kernels.jit import kernel
@@ -222,9 +223,9 @@ def solve_batch(
                 return found
             last_slot = max(last_slot, found)
         balance_scores = tiers[0].scores, tiers[1].scores
-        if not spread_balance(
-            sides, count, tables, balance_scores, limit, balance_limit, last_slot, strip_room
-        ):
+        within = min(limit, balance_limit)
+        spread_balance(sides, count, tables, balance_scores, within, last_slot, strip_room)
+        if not climb(sides, count, tables, balance_scores, within, balance_limit, last_slot):
             tiers[0].lacking[0] = 1
         for s in range(count):
             fill_draws(sides[s], tables, balance_scores[s], sides[s].balance_start, FIRST_PART, ONE_PART)

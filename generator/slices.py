@@ -135,7 +135,7 @@ class Workshop:
             _shape(material.own_kings, material.other_kings),
             _shape(material.other_kings, material.own_kings),
         )
-        a_word = 4 * _WORD_ARRAYS + 1 + 32 + (32 if with_scores else 8) + (32 if with_balance else 0)
+        a_word = 4 * _WORD_ARRAYS + 1 + 32 + (32 if with_scores else 8) + (96 if with_balance else 0)
         if with_scores or with_balance:
             a_word += 12 * Workshop._EVENTS_A_WORD
         return _batch(material) * sum(words * a_word for words, _ in shapes)

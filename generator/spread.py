@@ -423,48 +423,42 @@ def spread_at_once(
 
 
 @kernel
-def _spread_staircase(
+def spread_balance(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
     scores: tuple[NDArray[np.uint8], NDArray[np.uint8]],
-    more: int,
-    king_limit: int,
+    limit: int,
     last_slot: int,
     strip_room: NDArray[np.uint32],
 ) -> None:
-    """One stair of the balance pass: what is won with p plies of king moves left and p + `more` of the
-    balance, for p = 0, 1, ... `king_limit`. What is found with all king moves left has that DTB, if none is
-    known yet."""
+    """DTB of a batch: plies to the next balance change, where that comes within `limit` plies, from `quiet`,
+    `rule_any` and the events of its exits, the last in `last_slot`. The 15-king-moves rule is not looked at:
+    it cannot bind within so many plies (those beyond it are found by `climb` of staircase.py)."""
     for s in range(count):
         _begin(sides[s])
         words = sides[s].blocks * word_count(sides[s])
         sides[s].held[:words] = sides[s].rule_any[:words]
-    for ply in range(king_limit + 1):
+    for ply in range(limit + 1):
         for s in range(count):
             _close(sides[s], ply)
-            # No move can be played with no king moves left; with one, whatever the balance left allows.
-            for slot in range(1 if ply <= 1 else ply + more, 0 if ply == 0 else ply + more + 1):
-                for kind in range(2):
-                    _take_events(sides[s], WINS_SLOT + slot if kind == 0 else slot, kind == 0, ply)
+            for kind in range(2):
+                _take_events(sides[s], WINS_SLOT + ply if kind == 0 else ply, kind == 0, ply)
         find_both(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
-        distance = ply + more if more == 0 or ply == king_limit else NOT_DECIDED
         decided = 0
         for s in range(count):
             t = count - 1 - s
             starts, plies = sides[t].balance_start, sides[s].dtb
             for kind in range(2):
                 wins = kind == 0
-                score = ply + more + 1 if wins else WIN_AT_ONCE - (ply + more + 1)
-                if distance == NOT_DECIDED:
-                    score = 0
+                score = ply + 1 if wins else WIN_AT_ONCE - (ply + 1)
                 decided += _apply(
                     sides[s],
                     sides[t],
                     tables,
                     wins,
                     plies,
-                    distance,
+                    ply,
                     ply,
                     scores[t],
                     starts,
@@ -472,50 +466,5 @@ def _spread_staircase(
                     FIRST_PART,
                     ONE_PART,
                 )
-        if not decided and ply >= 2 and ply + more >= last_slot:
+        if not decided and ply >= 2 and ply >= last_slot:
             break
-
-
-@kernel
-def _lacks_dtb(sides: tuple[Side, Side], count: int) -> bool:
-    """Whether a position that is decided under the king-moves rule has no DTB yet."""
-    for s in range(count):
-        values, dtb_of = sides[s].value, sides[s].dtb
-        for word in range(sides[s].blocks * word_count(sides[s])):
-            value, dtb = values[word * 32 : word * 32 + 32], dtb_of[word * 32 : word * 32 + 32]
-            lacking = np.uint8(0)
-            for lane in range(32):
-                lacking |= np.uint8(value[lane] != NOT_DECIDED) & np.uint8(dtb[lane] == NOT_DECIDED)
-            if lacking:
-                return True
-    return False
-
-
-@kernel
-def spread_balance(
-    sides: tuple[Side, Side],
-    count: int,
-    tables: Subsets,
-    scores: tuple[NDArray[np.uint8], NDArray[np.uint8]],
-    king_limit: int,
-    limit: int,
-    last_slot: int,
-    strip_room: NDArray[np.uint32],
-) -> bool:
-    """DTB of a batch: plies to the next balance change of which a position has need while its king moves are
-    fresh, where `limit` plies are enough, from `quiet`, `rule_any` and the events of its exits, the last in
-    `last_slot`.
-
-    A king move takes a ply of both counts, so what is left of the one, less what is left of the other, stays
-    the same within the block: a *stair*, which is one spread of `king_limit` plies. On the first, where the
-    two are equal, no position can run out of king moves alone, and it gives all DTB up to `king_limit`; each
-    of the following gives those of one ply more. They are gone through only where some position is decided
-    under the king-moves rule and has no DTB yet, and bring nothing new once all exits are there at the first
-    ply. Returns whether all that is decided under the king-moves rule has a DTB.
-    """
-    king_limit = min(king_limit, limit)
-    for more in range(min(limit - king_limit, max(last_slot - 1, 0)) + 1):
-        _spread_staircase(sides, count, tables, scores, signed(more), king_limit, last_slot, strip_room)
-        if not _lacks_dtb(sides, count):
-            return True
-    return False

@@ -1,0 +1,347 @@
+"""DTB beyond the limit of king moves: what is left of two counts at once.
+
+A king move takes a ply of both counts, so what is left of the balance, less what is left of king moves, stays
+the same within a block. Each such difference is a *stair*. On a stair a position has a *need*: the fewest
+king moves left with which it is won (or lost). The pass to the balance change finds the needs of the lowest
+stair, on which both counts are equal: no position can run out of king moves alone there, and the needs up to
+the limit are the DTB. A position that needs the whole limit on a higher stair, and more on the one below, has
+this DTB: the limit, and the height of the stair.
+
+From one stair to the next a need stays, or is one less: with a king move more, and as much of the balance,
+the position was won on the stair below. So whatever changes, changes for a reason: an exit that the balance
+now allows a ply earlier, or a position next to it that needs one less. Needs are gone through in their order
+on each stair, and only such reasons are followed. Most positions need no more than their DTC from the first
+stair on, and are never looked at.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator.afters import DRAWN, WIN_AT_ONCE
+from generator.results import NOT_DECIDED
+from generator.sides import WINS_SLOT, Side, word_count
+from generator.subsets import BINOMIAL, STEP, Subsets, rank
+from tablebase.kernels.bits import lowest, signed
+from tablebase.kernels.jit import kernel
+
+_NEVER = 255
+_FIRST_ROOM = 1024
+
+
+# Positions are told by their place: word * 32 + lane, the lane that of the mover's highest king. Arrays are
+# taken out of their tuples before the loops: numba counts references at each such access.
+
+
+@kernel
+def _needs_of(side: Side, king_limit: int) -> NDArray[np.uint8]:
+    """The needs on the lowest stair, where DTB stands as far as it is found there; one more than the limit
+    for what else is decided under the king-moves rule, _NEVER for the rest. Nothing waits then."""
+    words = side.blocks * word_count(side)
+    values, dtb = side.value, side.dtb
+    needs = np.empty(words * 32, np.uint8)
+    for place in range(words * 32):
+        lacking = np.uint8(_NEVER if values[place] == NOT_DECIDED else king_limit + 1)
+        needs[place] = lacking if dtb[place] == NOT_DECIDED else dtb[place]
+    side.new_wins[:words] = 0
+    return needs
+
+
+@kernel
+def _exits_of(side: Side) -> NDArray[np.uint8]:
+    """The best exit of each position, as a score (see `score_balance`), from the events; 0 where there is
+    none."""
+    words, any_exit = side.blocks * word_count(side), side.rule_any
+    first, following, words_of, lanes_of = (
+        side.event_first,
+        side.event_next,
+        side.event_word,
+        side.event_lanes,
+    )
+    exits = np.zeros(words * 32, np.uint8)
+    for word in range(words):
+        for lane in range(32):
+            exits[word * 32 + lane] = DRAWN if (signed(any_exit[word]) >> lane) & 1 else 0
+    for slot in range(len(first)):
+        score = WIN_AT_ONCE - (slot - WINS_SLOT) if slot >= WINS_SLOT else slot
+        event = signed(first[slot])
+        while event >= 0:
+            lanes = signed(lanes_of[event])
+            while lanes:
+                exits[signed(words_of[event]) * 32 + lowest(lanes)] = score
+                lanes &= lanes - 1
+            event = signed(following[event])
+    return exits
+
+
+@kernel
+def _add_from_exits(
+    side: Side, slot: int, need: int, needs: NDArray[np.uint8], queue: NDArray[np.int32], count: int
+) -> tuple[NDArray[np.int32], int]:
+    """Add to a queue the positions of this need that have an exit of so many plies. Returns the queue, which
+    may have grown, and how many there are in it."""
+    first, following, words_of, lanes_of = (
+        side.event_first,
+        side.event_next,
+        side.event_word,
+        side.event_lanes,
+    )
+    waits = side.new_wins
+    for kind in range(2):
+        event = signed(first[slot + kind * WINS_SLOT])
+        while event >= 0:
+            word = signed(words_of[event])
+            lanes = signed(lanes_of[event]) & ~signed(waits[word])
+            while lanes:
+                lane = lowest(lanes)
+                lanes &= lanes - 1
+                if needs[word * 32 + lane] != need:
+                    continue
+                if count == len(queue):
+                    queue = np.concatenate((queue, np.empty_like(queue)))
+                queue[count] = word * 32 + lane
+                count += 1
+                waits[word] |= np.uint32(np.uint32(1) << np.uint32(lane))
+            event = signed(following[event])
+    return queue, count
+
+
+@kernel
+def _settle(
+    side: Side,
+    other: Side,
+    tables: Subsets,
+    height: int,
+    need: int,
+    needs: NDArray[np.uint8],
+    exits: NDArray[np.uint8],
+    needs_after: NDArray[np.uint8],
+    queue: NDArray[np.int32],
+    count: int,
+) -> int:
+    """Look at the positions of a queue, all of one more than this `need` so far: which need no more than that
+    on the stair of this height? They are left in the queue; returns how many they are."""
+    kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
+    other_columns, other_rows = other.columns, other.rows
+    men_of, opponent_men_of, values, values_after = side.men, side.opponent_men, side.value, other.value
+    waits = side.new_wins
+    own_sets = tables.squares[tables.start[kings_count - 1] :]
+    opponent_sets = tables.squares[tables.start[opponent_count] :]
+    less_one = tables.less_one[tables.less_one_start[opponent_count] :]
+    turned_ranks = tables.reversed_rank[tables.start[kings_count] :]
+    kept = 0
+    for number in range(count):
+        place = signed(queue[number])
+        word, lane = place // 32, place % 32
+        waits[word] &= np.uint32(~np.uint32(np.uint32(1) << np.uint32(lane)))
+        if needs[place] != need + 1:
+            continue
+        wins = signed(values[place]) & 1
+        score = signed(exits[place])
+        plies = WIN_AT_ONCE - score if wins else score
+        if wins:
+            reached = score > DRAWN and plies <= height + need
+        else:
+            reached = plies <= height + need and score < DRAWN
+            if not reached:
+                continue
+        if not wins or not reached:
+            block = word // (rows * columns)
+            row = word // columns - block * rows
+            column = word % columns
+            kings, opponents = signed(own_sets[row]) | 1 << lane, signed(opponent_sets[column])
+            occupied = signed(men_of[block] | opponent_men_of[block]) | kings | opponents
+            row_after = block * other_rows + signed(less_one[column * opponent_count])
+            lane_after = 31 - lowest(opponents)
+            left = kings
+            going = True
+            while left and going:
+                from_square = lowest(left)
+                left &= left - 1
+                others = kings & ~(1 << from_square)
+                for direction in range(4):
+                    square = STEP[from_square, direction]
+                    while square >= 0 and not (occupied >> square) & 1:
+                        column_after = signed(turned_ranks[rank(others | 1 << square)])
+                        after = (row_after * other_columns + column_after) * 32 + lane_after
+                        # What the mover wants: a position lost for the other side, or, losing, no other than
+                        # positions won for it; all with one king move less.
+                        good = signed(needs_after[after]) < need and signed(values_after[after]) & 1 != wins
+                        if good == (wins == 1):
+                            going = False
+                            break
+                        square = STEP[square, direction]
+                    if not going:
+                        break
+            if going == (wins == 1):
+                continue
+        needs[place] = need
+        queue[kept] = place
+        kept += 1
+    return kept
+
+
+@kernel
+def _add_before(
+    side: Side,
+    other: Side,
+    tables: Subsets,
+    places: NDArray[np.int32],
+    count: int,
+    need: int,
+    needs_before: NDArray[np.uint8],
+    queue: NDArray[np.int32],
+    queued: int,
+) -> tuple[NDArray[np.int32], int]:
+    """Add to a queue of the other side's the positions of this need from which a king move leads to one of
+    these places. Returns the queue, which may have grown, and how many there are in it."""
+    kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
+    other_columns, other_rows = other.columns, other.rows
+    men_of, opponent_men_of = side.men, side.opponent_men
+    waits = other.new_wins
+    own_sets = tables.squares[tables.start[kings_count - 1] :]
+    opponent_sets = tables.squares[tables.start[opponent_count] :]
+    less_one = tables.less_one[tables.less_one_start[opponent_count] :]
+    turned_ranks = tables.reversed_rank[tables.start[kings_count] :]
+    for number in range(count):
+        place = signed(places[number])
+        word, lane = place // 32, place % 32
+        block = word // (rows * columns)
+        row = word // columns - block * rows
+        kings, opponents = signed(own_sets[row]) | 1 << lane, signed(opponent_sets[word % columns])
+        occupied = signed(men_of[block] | opponent_men_of[block]) | kings | opponents
+        column_before = signed(turned_ranks[row + BINOMIAL[lane, kings_count]])
+        left = opponents
+        while left:
+            to_square = lowest(left)
+            left &= left - 1
+            others = opponents & ~(1 << to_square)
+            for direction in range(4):
+                square = STEP[to_square, direction]
+                while square >= 0 and not (occupied >> square) & 1:
+                    before = others | 1 << square
+                    row_before = block * other_rows + signed(less_one[rank(before) * opponent_count])
+                    word_before = row_before * other_columns + column_before
+                    lane_before = 31 - lowest(before)
+                    square = STEP[square, direction]
+                    if needs_before[word_before * 32 + lane_before] != need:
+                        continue
+                    bit = np.uint32(np.uint32(1) << np.uint32(lane_before))
+                    if waits[word_before] & bit:
+                        continue
+                    waits[word_before] |= bit
+                    if queued == len(queue):
+                        queue = np.concatenate((queue, np.empty_like(queue)))
+                    queue[queued] = word_before * 32 + lane_before
+                    queued += 1
+    return queue, queued
+
+
+@kernel
+def _put_down(
+    side: Side,
+    other: Side,
+    tables: Subsets,
+    places: NDArray[np.int32],
+    count: int,
+    plies: int,
+    scores: NDArray[np.uint8],
+) -> None:
+    """Positions have this DTB: into the results, and into the scores of the side that leads to them."""
+    kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
+    values, dtb, starts, other_columns = side.value, side.dtb, other.balance_start, other.columns
+    opponent_sets = tables.squares[tables.start[opponent_count] :]
+    less_one = tables.less_one[tables.less_one_start[opponent_count] :]
+    turned_ranks = tables.reversed_rank[tables.start[kings_count] :]
+    for number in range(count):
+        place = signed(places[number])
+        word, lane = place // 32, place % 32
+        dtb[place] = plies
+        score = plies + 1 if signed(values[place]) & 1 else WIN_AT_ONCE - (plies + 1)
+        block = word // (rows * columns)
+        row = word // columns - block * rows
+        column = word % columns
+        turned = signed(turned_ranks[row + BINOMIAL[lane, kings_count]])
+        left = signed(opponent_sets[column])
+        for i in range(opponent_count):
+            square = 31 - lowest(left)
+            left &= left - 1
+            at = signed(less_one[column * opponent_count + i]) * other_columns + turned
+            scores[starts[block] + at * 32 + square] = score
+
+
+@kernel
+def _count_lacking(side: Side) -> int:
+    """How many positions that are decided under the king-moves rule have no DTB."""
+    values, dtb_of = side.value, side.dtb
+    lacking = 0
+    for word in range(side.blocks * word_count(side)):
+        value, dtb = values[word * 32 : word * 32 + 32], dtb_of[word * 32 : word * 32 + 32]
+        here = np.uint8(0)
+        for lane in range(32):
+            lacks = np.uint8(value[lane] != NOT_DECIDED) & np.uint8(dtb[lane] == NOT_DECIDED)
+            here = np.uint8(here + lacks)
+        lacking += signed(here)
+    return lacking
+
+
+@kernel
+def climb(
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    scores: tuple[NDArray[np.uint8], NDArray[np.uint8]],
+    king_limit: int,
+    limit: int,
+    last_slot: int,
+) -> bool:
+    """DTB beyond `king_limit`, up to `limit` plies, after `spread_balance` and from the same events, of which
+    the last is in `last_slot`. Returns whether all that is decided under the king-moves rule has a DTB now.
+    """
+    lacking = 0
+    for s in range(count):
+        lacking += _count_lacking(sides[s])
+    # Where all exits are there with the first king move, higher stairs bring nothing new.
+    highest = min(limit - king_limit, last_slot - 1)
+    if lacking == 0 or highest < 1:
+        return lacking == 0
+    last = count - 1
+    needs = (_needs_of(sides[0], king_limit), _needs_of(sides[last], king_limit))
+    exits = (_exits_of(sides[0]), _exits_of(sides[last]))
+    # What waits to be looked at, on either side; and then with one king move more.
+    first, second = np.empty(_FIRST_ROOM, np.int32), np.empty(_FIRST_ROOM, np.int32)
+    first_next, second_next = np.empty(_FIRST_ROOM, np.int32), np.empty(_FIRST_ROOM, np.int32)
+    for height in range(1, highest + 1):
+        firsts = seconds = 0
+        for need in range(1, king_limit + 1):
+            slot = height + need
+            first, firsts = _add_from_exits(sides[0], slot, need + 1, needs[0], first, firsts)
+            firsts = _settle(
+                sides[0], sides[last], tables, height, need, needs[0], exits[0], needs[last], first, firsts
+            )
+            if count == 2:
+                second, seconds = _add_from_exits(sides[1], slot, need + 1, needs[1], second, seconds)
+                seconds = _settle(
+                    sides[1], sides[0], tables, height, need, needs[1], exits[1], needs[0], second, seconds
+                )
+            if need == king_limit:
+                _put_down(sides[0], sides[last], tables, first, firsts, slot, scores[last])
+                _put_down(sides[last], sides[0], tables, second, seconds, slot, scores[0])
+                lacking -= firsts + seconds
+                break
+            first_found = second_found = 0
+            if count == 2:
+                second_next, second_found = _add_before(
+                    sides[0], sides[1], tables, first, firsts, need + 2, needs[1], second_next, second_found
+                )
+                first_next, first_found = _add_before(
+                    sides[1], sides[0], tables, second, seconds, need + 2, needs[0], first_next, first_found
+                )
+            else:
+                first_next, first_found = _add_before(
+                    sides[0], sides[0], tables, first, firsts, need + 2, needs[0], first_next, first_found
+                )
+            first, first_next, firsts = first_next, first, first_found
+            second, second_next, seconds = second_next, second, second_found
+        if lacking == 0:
+            return True
+    return False
