@@ -1,4 +1,4 @@
-"""The generator's part of the command line: `shashki generate`, `verify`, `stats` and `check-draws`."""
+"""The generator's part of the command line: `shashki generate`, and what looks at its tables."""
 
 import argparse
 import errno
@@ -25,6 +25,7 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     _add_generate(subparsers)
     _add_verify(subparsers)
     _add_stats(subparsers)
+    _add_records(subparsers)
     _add_check_draws(subparsers)
 
 
@@ -348,6 +349,39 @@ def _stats_table(found: Iterable[Statistics]) -> Iterable[str]:
             "-" if plies is None else str(plies) for plies in longest
         ]
         yield f"{s.material:<10}" + "".join(f"{cell:>13}" for cell in cells)
+
+
+def _add_records(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = subparsers.add_parser(
+        "records",
+        help="the longest wins, with their lines, as a page of Markdown",
+        description="The longest wins by DTW, DTC and DTB, of each material and of each number of pieces, "
+        "with lines of best play; cursed wins and blessed losses; and what is never won, never drawn or "
+        "never lost: a page of Markdown.",
+        epilog="exit status: 0; 1 where tables of so many pieces are missing, or the file cannot be written; "
+        "2 for a bad option, or a directory that is not there",
+        allow_abbrev=False,
+    )
+    add_data_option(parser)
+    parser.add_argument(
+        "--pieces", type=_pieces, metavar="N", help="the most pieces (default: all those that are there)"
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="where to write the page (default: the standard output)"
+    )
+    parser.set_defaults(run=_records)
+
+
+def _records(args: argparse.Namespace) -> int:
+    from generator.records import find_records
+    from generator.recordstext import records_text
+
+    page = "".join(f"{line}\n" for line in records_text(find_records(args.data, args.pieces)))
+    if args.output is None:
+        print(page, end="")
+    else:
+        args.output.write_text(page, encoding="utf-8")
+    return 0
 
 
 def _add_check_draws(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

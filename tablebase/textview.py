@@ -92,7 +92,7 @@ def line_text(line: Line, clock: Clock, probe: Probe, cause: Cause, prospect: Pr
         told += _under_the_rules(first, known, prospect, clock.ruleset.name)
     parts = [str(first), _wrapped(" ".join(told), width)]
     if line.moves:
-        parts.append(_wrapped(_movetext(line), width))
+        parts.append(_wrapped(movetext(line), width))
         parts.append(str(line.positions[-1]))
     parts.append(_wrapped(" ".join([line.reason, *_why_not_as_long(line, probe)]), width))
     return "\n\n".join(parts)
@@ -207,7 +207,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _movetext(line: Line) -> str:
+def movetext(line: Line) -> str:
     """The moves with numbers: `1. c3-d4 h8-a1 2. ...`, or `1... h8-a1 2. ...` where Black begins."""
     black_begins = line.positions[0].turn is Color.BLACK
     words = []
