@@ -48,7 +48,7 @@ def test_version(run: Run) -> None:
 def test_help_lists_every_command_and_the_exit_statuses(run: Run) -> None:
     status, out, _ = run("--help")
     assert status == 0
-    for command in ("probe", "line", "generate", "verify", "stats", "serve"):
+    for command in ("probe", "line", "generate", "verify", "stats", "records", "serve"):
         assert re.search(rf"^    {command} +\w", out, re.MULTILINE), command
     assert "exit status: 0" in out
     assert "130" in out

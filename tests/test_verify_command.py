@@ -55,7 +55,7 @@ def test_what_is_said_of_statistics_mends_them(copy3: Path, tables3: Path, capsy
     assert same(copy3, tables3)
 
 
-@pytest.mark.parametrize("command", ["verify", "stats"])
+@pytest.mark.parametrize("command", ["verify", "stats", "records"])
 def test_a_directory_that_is_not_there_is_bad_use(command: str, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "file").write_text("no directory")
     for name in ("nowhere", "file"):
