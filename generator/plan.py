@@ -23,9 +23,9 @@ _ENCODED_BYTES = 1.25
 _READ_BYTES = 2
 # What lists the blocks of a slice in their order, a block.
 _LISTED_BYTES = 5
-# Disk, bits a position, rounded up from what 2-5 pieces take (docs/performance.md); more pieces have taken
-# less.
-_DISK_BITS = {Metric.WDL: 0.25, Metric.DTC: 0.45, Metric.DTW: 1.2, Metric.DTB: 0.95}
+# Disk, bits a position of a material that has a table of it, rounded up from what 5 and 6 pieces take
+# (docs/performance.md). Fewer pieces take more, which the room for what a file is beside its frames covers.
+_DISK_BITS = {Metric.WDL: 0.2, Metric.DTC: 0.28, Metric.DTW: 1.0, Metric.DTB: 0.65}
 _PROGRAM_BYTES = 450 << 20  # most of it while kernels are compiled
 
 MOST_PIECES = 8
