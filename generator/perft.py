@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tablebase.errors import ArgumentError
 from tablebase.kernels.jit import kernel
 from tablebase.kernels.movegen import BUFFER_ROWS, captures, count_quiet_moves, successors
 
@@ -21,10 +22,10 @@ def perft(position: Position, depth: int) -> int:
     line that ends the game earlier is not counted.
 
     Raises:
-        ValueError: a negative depth.
+        ArgumentError: a negative depth.
     """
     if depth < 0:
-        raise ValueError(f"perft of depth {depth}; a depth is a number of plies, 0 or more")
+        raise ArgumentError(f"perft of depth {depth}; a depth is a number of plies, 0 or more")
     if depth == 0:
         return 1
     return int(

@@ -20,6 +20,7 @@ from generator.filecheck import file_problem, listed_files, manifest_problems, u
 from generator.problem import Problem
 from generator.statscheck import statistics_problem
 from generator.valuecheck import Done, Values
+from tablebase.errors import ArgumentError
 from tablebase.format import Metric
 from tablebase.manifest import Manifest
 
@@ -92,14 +93,16 @@ def verify(
 
     Raises:
         ManifestError, WrongVersionError: the directory has no manifest that can be read.
-        ValueError: the sample or the number of jobs makes no sense.
+        ArgumentError: the sample or the number of jobs makes no sense.
         OSError: a file cannot be read.
     """
     if sample is not None and not 0 < sample <= 1:
-        raise ValueError(f"a sample of {sample}; a sample is a part of all positions, more than 0, 1 at most")
+        raise ArgumentError(
+            f"a sample of {sample}; a sample is a part of all positions, more than 0, 1 at most"
+        )
     jobs = available_cores() if jobs is None else jobs
     if jobs < 1:
-        raise ValueError(f"{jobs} jobs; it takes one or more")
+        raise ArgumentError(f"{jobs} jobs; it takes one or more")
     began = time.monotonic()
     manifest = Manifest.load(directory)
     report = Report(

@@ -7,6 +7,7 @@ import pytest
 
 from generator.perft import perft
 from tablebase.board import Position
+from tablebase.errors import ArgumentError
 
 PERFT = json.loads((Path(__file__).parent / "golden" / "perft.json").read_text("utf-8"))
 ENTRIES = [PERFT["start"], *PERFT["other_positions"]]
@@ -46,5 +47,5 @@ def test_depth_nought_is_one_line_and_ended_games_have_none() -> None:
 
 
 def test_a_negative_depth_is_refused() -> None:
-    with pytest.raises(ValueError, match="-1"):
+    with pytest.raises(ArgumentError, match="-1"):
         perft(Position.start(), -1)

@@ -16,7 +16,7 @@ from generator.derivation import NO_LIMIT, Arena, differences
 from generator.verify import Report, verify
 from tablebase.board import Position
 from tablebase.drawrules import OFFICIAL
-from tablebase.errors import ManifestError
+from tablebase.errors import ArgumentError, ManifestError
 from tablebase.format import Metric, table_name, write_table
 from tablebase.kernels.movegen import has_capture
 from tablebase.kernels.scalarindex import sets_at
@@ -429,10 +429,10 @@ def test_a_directory_without_tables(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sample", [0, -0.1, 1.01, float("nan")])
 def test_a_sample_that_is_none_is_refused(tables: Path, sample: float) -> None:
-    with pytest.raises(ValueError, match="sample"):
+    with pytest.raises(ArgumentError, match="sample"):
         verify(tables, sample=sample)
 
 
 def test_no_jobs_are_refused(tables: Path) -> None:
-    with pytest.raises(ValueError, match="0 jobs"):
+    with pytest.raises(ArgumentError, match="0 jobs"):
         verify(tables, jobs=0)
