@@ -1,6 +1,8 @@
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import naive
 import pytest
@@ -9,6 +11,10 @@ from tablefiles import write_solved
 
 from tablebase.board import Position
 from tablebase.drawrules import KING_MOVES_ONLY
+
+if TYPE_CHECKING:
+    from flask import Flask
+    from flask.testing import FlaskClient
 
 # A shared machine stalls now and then; how long one example takes says nothing about the code.
 settings.register_profile("tests", deadline=None)
@@ -100,3 +106,19 @@ def kings5(kings4: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(kings4, directory)
     generate(directory, 5, jobs=cores(), ruleset=KING_MOVES_ONLY)
     return directory
+
+
+@pytest.fixture(scope="module")
+def app(tables4: Path) -> "Iterator[Flask]":
+    """The HTTP application over tables of 2-4 pieces."""
+    from server.app import DATA_DIRECTORY, create_app, tablebase_of
+
+    app = create_app({DATA_DIRECTORY: tables4})
+    with tablebase_of(app):
+        yield app
+
+
+@pytest.fixture(scope="module")
+def client(app: "Flask") -> "FlaskClient":
+    """One that asks it."""
+    return app.test_client()

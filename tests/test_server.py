@@ -42,18 +42,6 @@ CASE_FIELDS = [*CASE_HEAD, *CASE_COUNTS, *CASE_VALUES, "explanation"]
 FRESH = {"king_plies": 0, "balance_plies": 0, "three_kings_moves": 0, "road_moves": 0, "repetitions": 1}
 
 
-@pytest.fixture(scope="module")
-def app(tables4: Path) -> Iterator[Flask]:
-    app = create_app({DATA_DIRECTORY: tables4})
-    with tablebase_of(app):
-        yield app
-
-
-@pytest.fixture(scope="module")
-def client(app: Flask) -> FlaskClient:
-    return app.test_client()
-
-
 def ask(client: FlaskClient, path: str, **parameters: str) -> Any:
     response = client.get(path, query_string=parameters)
     assert response.status_code == 200, response.text

@@ -1,7 +1,6 @@
 """The API under rulesets and with counters: `/v1/position` and `/v1/draw-cases` of a game in progress."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +21,6 @@ from tablebase.rulesearch import RuleSearch
 
 QUESTIONS = ["/v1/position", "/v1/draw-cases"]
 THREE_KINGS = "W:WKc1,Kf4,Kg7:BKb8"  # 18 plies to the first capture, by one move alone; 20 by three others
-
-
-@pytest.fixture(scope="module")
-def app(tables4: Path) -> Iterator[Flask]:
-    app = create_app({DATA_DIRECTORY: tables4})
-    with tablebase_of(app):
-        yield app
-
-
-@pytest.fixture(scope="module")
-def client(app: Flask) -> FlaskClient:
-    return app.test_client()
 
 
 def ask(client: FlaskClient, path: str, **parameters: object) -> Any:

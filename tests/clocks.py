@@ -1,0 +1,18 @@
+"""Clocks of games that tests play, move by move."""
+
+from tablebase.board import Position
+from tablebase.clock import Clock
+from tablebase.counters import Counters
+from tablebase.drawrules import OFFICIAL
+from tablebase.notation import parse_move
+from tablebase.ruleset import Ruleset
+
+TWO_EACH = "W:WKc1,Kg1:BKb8,Kf8"
+
+
+def play(fen: str, moves: str, ruleset: Ruleset = OFFICIAL, counters: Counters | None = None) -> Clock:
+    """The clock after moves, written one after another, from a position on."""
+    clock = Clock.start(Position.from_fen(fen), ruleset, counters)
+    for text in moves.split():
+        clock = clock.advance(parse_move(clock.position, text))
+    return clock

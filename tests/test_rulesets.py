@@ -1,0 +1,61 @@
+"""Rulesets: found by name, sound, and their limits."""
+
+import pytest
+from clocks import TWO_EACH, play
+
+from tablebase.clock import Verdict
+from tablebase.counters import Counter
+from tablebase.drawrules import FMJD64, KING_MOVES_ONLY, OFFICIAL, RULESETS, find_ruleset
+from tablebase.errors import RulesetError
+from tablebase.notation import parse_move
+from tablebase.ruleset import RuleName, Ruleset
+
+
+def test_rulesets_are_found_by_name() -> None:
+    assert find_ruleset("official") is OFFICIAL
+    assert set(RULESETS) == {
+        "official",
+        "no-three-kings-count",
+        "road-with-three-men",
+        "fmjd64",
+        "classic",
+        "club",
+        "lidraughts",
+        "king-moves-only",
+    }
+    with pytest.raises(RulesetError, match="'blitz' is no ruleset; there are official, "):
+        find_ruleset("blitz")
+
+
+@pytest.mark.parametrize("ruleset", RULESETS.values(), ids=str)
+def test_rulesets_are_sound(ruleset: Ruleset) -> None:
+    assert RULESETS[ruleset.name] is ruleset
+    assert ruleset.name.isascii()
+    assert len(ruleset.name) <= 32
+    assert ruleset.source
+    assert len({rule.name for rule in ruleset.rules}) == len(ruleset.rules)
+    counted = {count.counter for count in ruleset.counts}
+    assert len(counted) == len(ruleset.counts)
+    asked = {counter for rule in ruleset.rules for limit in rule.limits for counter, _ in limit.thresholds}
+    assert asked - {Counter.REPETITIONS} == counted
+    rule = ruleset.rule(RuleName.KING_MOVES)
+    anywhere = rule is not None and rule.limits[0].scope.pieces[0] == 0
+    assert ruleset.king_moves_plies == (30 if anywhere else None)
+
+
+def test_a_ruleset_of_king_moves_alone_is_made_of_its_limit() -> None:
+    made = Ruleset("three", 3)
+    clock = play(TWO_EACH, "c1-d2 f8-e7", made)
+    assert clock.ruling().verdict is Verdict.OPEN
+    assert clock.advance(parse_move(clock.position, "d2-c1")).ruling().verdict is Verdict.DRAWN
+    assert play(TWO_EACH, "c1-d2", Ruleset("none", None)).states() == ()
+
+
+def test_the_plies_that_a_balance_may_last() -> None:
+    assert [OFFICIAL.balance_plies(pieces) for pieces in range(1, 9)] == [
+        None,
+        *(10, 10, 60, 60, 120, 120),
+        None,
+    ]
+    assert KING_MOVES_ONLY.balance_plies(4) is None
+    assert [FMJD64.balance_plies(pieces) for pieces in (3, 4)] == [None, 60]
