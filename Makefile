@@ -11,7 +11,7 @@ INSTALLED = $(VENV)/.installed
 UNFINISHED = $(DATA)/.unfinished
 
 .DEFAULT_GOAL := help
-.PHONY: help env serve test lint check-all format clean distclean
+.PHONY: help env serve test lint check-all figures format clean distclean
 
 help: ## what there is to make
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -45,6 +45,9 @@ test: lint ## what CI runs: style, types, and the tests that are quick enough fo
 
 check-all: lint ## everything, whole: every value of 2-5 pieces verified, perft deeper, clean installs
 	$(BIN)/pytest -m 'whole or not whole'
+
+figures: $(INSTALLED) ## measure what is cheap of docs/performance.md, up to 5 pieces or PIECES=6, and draw its plots
+	$(BIN)/python benchmarks/figures.py $(if $(filter command line,$(origin PIECES)),--pieces $(PIECES))
 
 format: $(INSTALLED) ## bring the code into shape
 	$(BIN)/ruff check --fix .
