@@ -24,12 +24,14 @@ from generator.subsets import BINOMIAL, STEP, Subsets, rank
 from tablebase.kernels.bits import lowest, signed
 from tablebase.kernels.jit import kernel
 
-_NEVER = 255
+_NEVER = 127
+_LOSES = 128
 _FIRST_ROOM = 1024
 
 
 # Positions are told by their place: word * 32 + lane, the lane that of the mover's highest king. Arrays are
-# taken out of their tuples before the loops: numba counts references at each such access.
+# taken out of their tuples before the loops: numba counts references at each such access. The need of a loser
+# stands with _LOSES on top, so that one look at it says both.
 
 
 @kernel
@@ -40,8 +42,9 @@ def _needs_of(side: Side, king_limit: int) -> NDArray[np.uint8]:
     values, dtb = side.value, side.dtb
     needs = np.empty(words * 32, np.uint8)
     for place in range(words * 32):
-        lacking = np.uint8(_NEVER if values[place] == NOT_DECIDED else king_limit + 1)
-        needs[place] = lacking if dtb[place] == NOT_DECIDED else dtb[place]
+        value = signed(values[place])
+        need = king_limit + 1 if dtb[place] == NOT_DECIDED else signed(dtb[place])
+        needs[place] = _NEVER if value == NOT_DECIDED else need if value & 1 else need + _LOSES
     side.new_wins[:words] = 0
     return needs
 
@@ -94,7 +97,7 @@ def _add_from_exits(
             while lanes:
                 lane = lowest(lanes)
                 lanes &= lanes - 1
-                if needs[word * 32 + lane] != need:
+                if needs[word * 32 + lane] != (need if kind else need + _LOSES):
                     continue
                 if count == len(queue):
                     queue = np.concatenate((queue, np.empty_like(queue)))
@@ -122,8 +125,7 @@ def _settle(
     on the stair of this height? They are left in the queue; returns how many they are."""
     kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
     other_columns, other_rows = other.columns, other.rows
-    men_of, opponent_men_of, values, values_after = side.men, side.opponent_men, side.value, other.value
-    waits = side.new_wins
+    men_of, opponent_men_of, waits = side.men, side.opponent_men, side.new_wins
     own_sets = tables.squares[tables.start[kings_count - 1] :]
     opponent_sets = tables.squares[tables.start[opponent_count] :]
     less_one = tables.less_one[tables.less_one_start[opponent_count] :]
@@ -133,18 +135,10 @@ def _settle(
         place = signed(queue[number])
         word, lane = place // 32, place % 32
         waits[word] &= np.uint32(~np.uint32(np.uint32(1) << np.uint32(lane)))
-        if needs[place] != need + 1:
-            continue
-        wins = signed(values[place]) & 1
-        score = signed(exits[place])
-        plies = WIN_AT_ONCE - score if wins else score
-        if wins:
-            reached = score > DRAWN and plies <= height + need
-        else:
-            reached = plies <= height + need and score < DRAWN
-            if not reached:
+        # A winner waits here for one of its moves alone, that is enough; a loser loses by none but all.
+        if signed(needs[place]) >= _LOSES:
+            if signed(exits[place]) > min(height + need, DRAWN - 1):
                 continue
-        if not wins or not reached:
             block = word // (rows * columns)
             row = word // columns - block * rows
             column = word % columns
@@ -153,8 +147,8 @@ def _settle(
             row_after = block * other_rows + signed(less_one[column * opponent_count])
             lane_after = 31 - lowest(opponents)
             left = kings
-            going = True
-            while left and going:
+            lost = True
+            while left and lost:
                 from_square = lowest(left)
                 left &= left - 1
                 others = kings & ~(1 << from_square)
@@ -163,18 +157,15 @@ def _settle(
                     while square >= 0 and not (occupied >> square) & 1:
                         column_after = signed(turned_ranks[rank(others | 1 << square)])
                         after = (row_after * other_columns + column_after) * 32 + lane_after
-                        # What the mover wants: a position lost for the other side, or, losing, no other than
-                        # positions won for it; all with one king move less.
-                        good = signed(needs_after[after]) < need and signed(values_after[after]) & 1 != wins
-                        if good == (wins == 1):
-                            going = False
+                        if signed(needs_after[after]) >= need:
+                            lost = False
                             break
                         square = STEP[square, direction]
-                    if not going:
+                    if not lost:
                         break
-            if going == (wins == 1):
+            if not lost:
                 continue
-        needs[place] = need
+        needs[place] -= 1
         queue[kept] = place
         kept += 1
     return kept
@@ -188,12 +179,14 @@ def _add_before(
     places: NDArray[np.int32],
     count: int,
     need: int,
+    needs: NDArray[np.uint8],
     needs_before: NDArray[np.uint8],
     queue: NDArray[np.int32],
     queued: int,
 ) -> tuple[NDArray[np.int32], int]:
     """Add to a queue of the other side's the positions of this need from which a king move leads to one of
-    these places. Returns the queue, which may have grown, and how many there are in it."""
+    these places, as a winner wants it, or a loser must. Returns the queue, which may have grown, and how many
+    are in it."""
     kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
     other_columns, other_rows = other.columns, other.rows
     men_of, opponent_men_of = side.men, side.opponent_men
@@ -210,6 +203,7 @@ def _add_before(
         kings, opponents = signed(own_sets[row]) | 1 << lane, signed(opponent_sets[word % columns])
         occupied = signed(men_of[block] | opponent_men_of[block]) | kings | opponents
         column_before = signed(turned_ranks[row + BINOMIAL[lane, kings_count]])
+        need_before = need if signed(needs[place]) >= _LOSES else need + _LOSES
         left = opponents
         while left:
             to_square = lowest(left)
@@ -223,7 +217,7 @@ def _add_before(
                     word_before = row_before * other_columns + column_before
                     lane_before = 31 - lowest(before)
                     square = STEP[square, direction]
-                    if needs_before[word_before * 32 + lane_before] != need:
+                    if signed(needs_before[word_before * 32 + lane_before]) != need_before:
                         continue
                     bit = np.uint32(np.uint32(1) << np.uint32(lane_before))
                     if waits[word_before] & bit:
@@ -331,14 +325,41 @@ def climb(
             first_found = second_found = 0
             if count == 2:
                 second_next, second_found = _add_before(
-                    sides[0], sides[1], tables, first, firsts, need + 2, needs[1], second_next, second_found
+                    sides[0],
+                    sides[1],
+                    tables,
+                    first,
+                    firsts,
+                    need + 2,
+                    needs[0],
+                    needs[1],
+                    second_next,
+                    second_found,
                 )
                 first_next, first_found = _add_before(
-                    sides[1], sides[0], tables, second, seconds, need + 2, needs[0], first_next, first_found
+                    sides[1],
+                    sides[0],
+                    tables,
+                    second,
+                    seconds,
+                    need + 2,
+                    needs[1],
+                    needs[0],
+                    first_next,
+                    first_found,
                 )
             else:
                 first_next, first_found = _add_before(
-                    sides[0], sides[0], tables, first, firsts, need + 2, needs[0], first_next, first_found
+                    sides[0],
+                    sides[0],
+                    tables,
+                    first,
+                    firsts,
+                    need + 2,
+                    needs[0],
+                    needs[0],
+                    first_next,
+                    first_found,
                 )
             first, first_next, firsts = first_next, first, first_found
             second, second_next, seconds = second_next, second, second_found
