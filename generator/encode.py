@@ -1,5 +1,6 @@
 """From a solved slice to what its files store, and to its statistics."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +26,11 @@ from tablebase.manifest import Statistics
 from tablebase.material import Material
 
 _LOSS, _WIN = -2, 2
+# The statistics that tell the longest distances of a metric that a slice can be solved without.
+_LONGEST = {
+    Metric.DTW: ("longest_win_plies", "longest_win_fen", "longest_loss_plies", "longest_loss_fen"),
+    Metric.DTB: ("longest_dtb_win_plies", "longest_dtb_win_fen"),
+}
 _GREATEST_WITH_DTC = 2 * LONGEST_DTC + 1
 
 # A slot that nobody reads (a position with a capture; a distance where there is none) repeats the value
@@ -169,13 +175,8 @@ def statistics(material: Material, results: Results) -> Statistics:
     return Statistics(str(material), material.positions, *outcomes, *of(0), *of(1), *of(2), *of(3))
 
 
-def with_longest(counted: Statistics, before: Statistics) -> Statistics:
-    """What is `counted` of a slice that was solved without DTW, with the longest DTW of its table from
-    `before`."""
-    return replace(
-        counted,
-        longest_win_plies=before.longest_win_plies,
-        longest_win_fen=before.longest_win_fen,
-        longest_loss_plies=before.longest_loss_plies,
-        longest_loss_fen=before.longest_loss_fen,
-    )
+def with_longest(counted: Statistics, before: Statistics, kept: Iterable[Metric]) -> Statistics:
+    """What is `counted` of a slice that was solved without some metrics whose tables are `kept`, with the
+    longest distances of these tables from `before`."""
+    names = [name for metric in kept for name in _LONGEST.get(metric, ())]
+    return replace(counted, **{name: getattr(before, name) for name in names})

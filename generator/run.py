@@ -442,8 +442,8 @@ class _Run:
                 )
             in_order = {metric: files[metric] for metric in Metric if metric in files}
             counted = statistics(material, results)
-            if before and before.statistics and Metric.DTW in files and not self._work.with_scores:
-                counted = with_longest(counted, before.statistics)
+            if before and before.statistics:
+                counted = with_longest(counted, before.statistics, files.keys() - set(self._work.metrics))
             entries[material] = SliceRecord(in_order, counted)
         crew.let_go(solved)
         self._manifest.slices.update(entries)
