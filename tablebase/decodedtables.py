@@ -43,7 +43,7 @@ class DecodedTables:
         """What a table stores of the positions with these indices, in their order.
 
         Raises:
-            DamagedFrameError, ClosedError: as `Table.value` does.
+            DamagedFrameError, ClosedError: as `Table.values` does.
         """
         with self._lock:
             array = self._arrays.get(table)
@@ -56,11 +56,7 @@ class DecodedTables:
             array = self._decoded(table)
         if array is not None:
             return array[indices]
-        found = np.empty(len(indices), np.int16)
-        # In the order of the file each frame is decoded once, however small the cache of frames.
-        order = np.argsort(indices)
-        found[order] = [table.value(index) for index in indices[order].tolist()]
-        return found
+        return table.values(indices)
 
     def _decoded(self, table: Table) -> Stored:
         # Outside the lock, as others need other tables; two threads may decode the same one, at worst.

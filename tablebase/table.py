@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from itertools import pairwise
 from pathlib import Path
 from threading import local
 from types import TracebackType
@@ -80,6 +81,35 @@ class Table:
         if symbol >= len(self._alphabet):
             raise self._damaged(frame, f"symbol {symbol} is not in the alphabet")
         return self._alphabet[symbol]
+
+    def values(self, indices: NDArray[np.int64]) -> NDArray[np.int16]:
+        """What is stored of the positions with these indices, in their order, each frame decoded once.
+
+        Raises:
+            IndexError, DamagedFrameError, ClosedError: as `value` does.
+        """
+        if len(indices) and not 0 <= indices.min() <= indices.max() < self._positions:
+            raise IndexError(f"{self.path} has the positions 0 to {self._positions - 1}, not all of these")
+        alphabet = np.array(self._alphabet or (0,), np.int16)
+        found = np.empty(len(indices), np.int16)
+        if not self.header.frames or not len(indices):
+            found[:] = alphabet[0]
+            return found
+        order = np.argsort(indices)
+        frames, inside = np.divmod(indices[order], self._frame_values)
+        places, digits = np.divmod(inside, self._per_byte)
+        edges = np.flatnonzero(np.diff(frames)) + 1
+        for first, last in pairwise([0, *edges.tolist(), len(order)]):
+            frame = int(frames[first])
+            decoded = self._cache.get(self._owner, frame, self._decode)
+            units = np.frombuffer(decoded, "<u2" if self._value_bytes == 2 else np.uint8)
+            symbols = units[places[first:last]]
+            if self._per_byte > 1:
+                symbols = symbols // np.take(self._powers, digits[first:last]) % len(alphabet)
+            if (highest := int(symbols.max())) >= len(alphabet):
+                raise self._damaged(frame, f"symbol {highest} is not in the alphabet")
+            found[order[first:last]] = alphabet[symbols]
+        return found
 
     def read_all(self, run: Mapping = map) -> NDArray[np.int16]:
         """What is stored of every position, shape (positions,), in index order.

@@ -77,9 +77,14 @@ def test_what_is_written_is_read(tmp_path: Path, alphabet: list[int], dtype: typ
             assert table.read_all(pool.map).tolist() == values
         for index in [0, 1, len(values) - 1, *Random(1).choices(range(len(values)), k=500)]:
             assert table.value(index) == values[index]
+        some = Random(2).choices(range(len(values)), k=3000)
+        assert table.values(np.array(some)).tolist() == [values[index] for index in some]
+        assert table.values(np.empty(0, np.int64)).tolist() == []
         for index in (-1, len(values)):
             with pytest.raises(IndexError, match=r"0 to 215759"):
                 table.value(index)
+            with pytest.raises(IndexError, match=r"0 to 215759"):
+                table.values(np.array([5, index]))
 
 
 @given(st.integers(2, 600), st.integers(1, 100), st.randoms(use_true_random=False))
@@ -254,7 +259,12 @@ def test_damaged_frame(tmp_path: Path) -> None:
     for offset in (start, start + 5, (start + end) // 2, end - 1):
         path.write_bytes(flip(offset)(data))
         with Table(path) as table:
-            for read in (table.read_all, lambda table=table: table.value(3 * FRAME_SIZE + 9)):
+            one, some = 3 * FRAME_SIZE + 9, np.array([3 * FRAME_SIZE + 9, 7])
+            for read in (
+                table.read_all,
+                lambda table=table, one=one: table.value(one),
+                lambda table=table, some=some: table.values(some),
+            ):
                 with pytest.raises(DamagedFrameError, match=r"damaged\.table is damaged: frame 3 of 14: "):
                     read()
             table.value(2 * FRAME_SIZE)  # other frames can still be read
@@ -285,7 +295,7 @@ def test_symbol_beyond_the_alphabet(tmp_path: Path) -> None:
     path.write_bytes(reseal(bytes(changed)))
     with Table(path) as table:
         index = read_by_the_book(data).index(header.alphabet[-1])
-        for read in (table.read_all, lambda: table.value(index)):
+        for read in (table.read_all, lambda: table.value(index), lambda: table.values(np.array([index]))):
             with pytest.raises(DamagedFrameError, match=r"symbol 39|symbol 3\d is not in the alphabet"):
                 read()
 
