@@ -152,7 +152,8 @@ def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParse
 def _generate(args: argparse.Namespace) -> int:
     from generator.plan import MOST_PIECES, MOST_PIECES_TO_PLAN
     from generator.progress import Bar
-    from generator.run import beyond, generate, readable
+    from generator.run import beyond, generate
+    from generator.sizes import readable
 
     if args.pieces > (MOST_PIECES_TO_PLAN if args.dry_run else MOST_PIECES):
         print(f"shashki: {beyond(args.pieces)}; --dry-run plans up to {MOST_PIECES_TO_PLAN}", file=sys.stderr)
@@ -208,7 +209,8 @@ def _generate(args: argparse.Namespace) -> int:
 def _dry_run(args: argparse.Namespace, jobs: int) -> int:
     from generator.errors import PlanError
     from generator.plan import available_disk, available_memory, both
-    from generator.run import check_plan, is_mapped, make_plan, needs, readable, replacing_note
+    from generator.run import check_plan, is_mapped, make_plan, needs, replacing_note
+    from generator.sizes import readable
 
     work = make_plan(args.data, args.pieces, args.metrics, jobs, RULESETS[args.ruleset], args.replace)
     if args.replace and (note := replacing_note(args.data)):
@@ -241,8 +243,8 @@ def _add_verify(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]
         help="check the tables' files, and every value in them",
         description="Check the files against the manifest, and derive every stored value, and the "
         "statistics, once more from the values of its successors.",
-        epilog="exit status: 0 all is well; 1 something is wrong, and the first wrong place is named; "
-        "2 for a bad option, or a directory that is not there",
+        epilog="exit status: 0 all is well; 1 something is wrong, and the first wrong place is named, or "
+        "the values do not fit in memory; 2 for a bad option, or a directory that is not there",
         allow_abbrev=False,
     )
     add_data_option(parser)
@@ -252,6 +254,13 @@ def _add_verify(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]
         help="derive only a part of the values, chosen at random (default part: 0.01)",
     )  # fmt: skip
     parser.add_argument("--seed", type=_seed, metavar="N", help="of the sample, to repeat it")
+    parser.add_argument(
+        "--memory",
+        type=_memory,
+        metavar="SIZE",
+        help="memory that the values may take, like 8G (default: what is available): where all of them take "
+        "more, those of a sample are looked up in the files",
+    )
     parser.set_defaults(run=_verify, extra="generate")
 
 
@@ -265,7 +274,7 @@ def _verify(args: argparse.Namespace) -> int:
     _check_directory(args.data)
     bar = StageBar()
     try:
-        report = verify(args.data, args.sample, args.jobs, bar, args.seed)
+        report = verify(args.data, args.sample, args.jobs, bar, args.seed, args.memory)
     finally:
         bar.close()
     for note in report.notes:

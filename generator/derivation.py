@@ -23,8 +23,11 @@ from tablebase.kernels.scalarindex import Layout, men_at, slot_of, unrank
 NO_LIMIT = 1 << 40  # plies
 _NEVER = 1 << 50  # plies, more than any distance
 
-WDL, DTC, DTW = range(3)
-"""The metrics, as `differences` numbers them."""
+WDL, DTC, DTW, DTB = range(4)
+"""The metrics, as they are numbered where values are compared."""
+
+NOTHING = -1
+"""In place of a metric: nothing is wrong."""
 
 
 class Arena(NamedTuple):
@@ -51,17 +54,18 @@ _BOARD_LOSSES = 3  # how many such moves
 _RULE_WIN = 4  # the same under the rule, with DTC
 _RULE_LOSS = 5
 _RULE_LOSSES = 6
-_SUMMARY = 7
+SUMMARY = 7
 
 
 @inlined
-def _begin(summary: NDArray[np.int64]) -> None:
+def begin(summary: NDArray[np.int64]) -> None:
+    """Before the first move of a position."""
     summary[:] = 0
     summary[_BOARD_WIN] = summary[_RULE_WIN] = _NEVER
 
 
 @inlined
-def _add(summary: NDArray[np.int64], wdl: int, dtc: int, dtw: int, zeroing: bool, limit: int) -> None:
+def add(summary: NDArray[np.int64], wdl: int, dtc: int, dtw: int, zeroing: bool, limit: int) -> None:
     """Take a move into account that leads to a position of these values."""
     summary[_MOVES] += 1
     if wdl < 0:
@@ -80,7 +84,7 @@ def _add(summary: NDArray[np.int64], wdl: int, dtc: int, dtw: int, zeroing: bool
 
 
 @inlined
-def _finish(summary: NDArray[np.int64]) -> tuple[int, int, int]:
+def finish(summary: NDArray[np.int64]) -> tuple[int, int, int]:
     """The outcome, DTC and DTW of a position whose moves have all been added."""
     if summary[_BOARD_WIN] < _NEVER:
         dtw = summary[_BOARD_WIN]
@@ -91,6 +95,27 @@ def _finish(summary: NDArray[np.int64]) -> tuple[int, int, int]:
             return -2, summary[_RULE_LOSS], dtw
         return -1, 0, dtw
     return 0, 0, 0
+
+
+@inlined
+def wrong_metric(
+    stored_wdl: int,
+    stored_dtc: int,
+    stored_dtw: int,
+    wdl: int,
+    dtc: int,
+    dtw: int,
+    has_dtc: bool,
+    has_dtw: bool,
+) -> int:
+    """The first metric whose stored value is not the derived one; NOTHING if there is none."""
+    if wdl != stored_wdl:
+        return WDL
+    if has_dtc and abs(wdl) == 2 and dtc != stored_dtc:
+        return DTC
+    if has_dtw and wdl != 0 and dtw != stored_dtw:
+        return DTW
+    return NOTHING
 
 
 @inlined
@@ -125,10 +150,10 @@ def _resolve(
     waiting = np.zeros(len(summaries), np.int64)
     level = 0
     waiting[0] = captures(sets[0], sets[1], sets[2], sets[3], buffers[0])
-    _begin(summaries[0])
+    begin(summaries[0])
     while True:
         if waiting[level] == 0:
-            wdl, dtc, dtw = _finish(summaries[level])
+            wdl, dtc, dtw = finish(summaries[level])
             if level == 0:
                 return wdl, dtc, dtw
             level -= 1
@@ -140,11 +165,11 @@ def _resolve(
             elif not filled and has_capture(child[0], child[1], child[2], child[3]):
                 level += 1
                 waiting[level] = captures(child[0], child[1], child[2], child[3], buffers[level])
-                _begin(summaries[level])
+                begin(summaries[level])
                 continue
             else:
                 wdl, dtc, dtw = _stored(arena, _slot(arena.layout, child))
-        _add(summaries[level], wdl, dtc, dtw, True, NO_LIMIT)
+        add(summaries[level], wdl, dtc, dtw, True, NO_LIMIT)
 
 
 @inlined
@@ -159,15 +184,15 @@ def _derive(
     """The outcome, DTC and DTW of a position without a capture."""
     own_men_turned = reverse(sets[0])
     count = quiet_moves(sets[0], sets[1], sets[2], sets[3], buffers[0])
-    _begin(summaries[0])
+    begin(summaries[0])
     for row in range(count):
         child = buffers[0, row]
         if not filled and has_capture(child[0], child[1], child[2], child[3]):
             wdl, dtc, dtw = _resolve(child, arena, filled, buffers[1:], summaries[1:])
         else:
             wdl, dtc, dtw = _stored(arena, _slot(arena.layout, child))
-        _add(summaries[0], wdl, dtc, dtw, child[2] != own_men_turned, limit)
-    return _finish(summaries[0])
+        add(summaries[0], wdl, dtc, dtw, child[2] != own_men_turned, limit)
+    return finish(summaries[0])
 
 
 @kernel
@@ -179,7 +204,7 @@ def fill_captures(arena: Arena, which: int, first: int, last: int, filled: bool)
     """
     levels = 1 if filled else 1 + arena.layout.counts[which].sum()
     buffers = np.empty((levels, BUFFER_ROWS, 4), np.int64)
-    summaries = np.empty((levels, _SUMMARY), np.int64)
+    summaries = np.empty((levels, SUMMARY), np.int64)
     positions = positions_at(arena.layout, which, np.arange(first, last))
     count = 0
     for row in range(len(positions)):
@@ -224,7 +249,7 @@ def differences(
     """
     levels = 2 if filled else 2 + arena.layout.counts[which].sum()
     buffers = np.empty((levels, BUFFER_ROWS, 4), np.int64)
-    summaries = np.empty((levels, _SUMMARY), np.int64)
+    summaries = np.empty((levels, SUMMARY), np.int64)
     has_dtc = arena.dtc.size > 1
     has_dtw = arena.dtw.size > 1
     positions = positions_at(arena.layout, which, indices)
@@ -240,13 +265,8 @@ def differences(
             cursed, _, _ = _derive(sets, arena, filled, 0, buffers, summaries)
             if cursed == stored_wdl:
                 wdl = cursed
-        if wdl != stored_wdl:
-            metric = WDL
-        elif has_dtc and abs(wdl) == 2 and dtc != stored_dtc:
-            metric = DTC
-        elif has_dtw and wdl != 0 and dtw != stored_dtw:
-            metric = DTW
-        else:
+        metric = wrong_metric(stored_wdl, stored_dtc, stored_dtw, wdl, dtc, dtw, has_dtc, has_dtw)
+        if metric == NOTHING:
             continue
         if found < len(out):
             out[found, 0] = indices[row]

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from generator import changedoutcomes, kingmovesalone, lonekings
 from generator.changedoutcomes import ChangedOutcomes
+from generator.checkedset import Done
 from generator.lonekings import LoneKing, LoneKings
-from generator.valuecheck import Done, Values
+from generator.valuecheck import Values
 from tablebase.errors import DataDirectoryError
 from tablebase.format import Metric
 from tablebase.manifest import Manifest

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from generator.captureclosure import after_promotion, require_tables, with_captures
+from generator.checkedset import Done
 from generator.twocounts import Map, count_together
-from generator.valuecheck import Done, Values
+from generator.valuecheck import Values
 from tablebase.format import Metric
 from tablebase.manifest import Manifest
 from tablebase.material import Material

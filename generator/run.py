@@ -18,6 +18,7 @@ from generator.lock import locked
 from generator.memory import Memory
 from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, both, pairs, plan
 from generator.results import Results
+from generator.sizes import readable
 from generator.slices import Crew, Pair, compile_solver
 from tablebase.atomicfile import TEMPORARY_SUFFIX
 from tablebase.drawrules import OFFICIAL, Ruleset
@@ -260,15 +261,6 @@ def check_plan(directory: Path, work: Plan, memory: int | None = None) -> None:
 def beyond(pieces: int) -> str:
     """What to say to more pieces than tables are made of."""
     return f"tables of more than {MOST_PIECES} pieces are beyond this version, and {pieces} were asked for"
-
-
-def readable(size: float) -> str:
-    """A size for people."""
-    for unit in ("bytes", "KB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:,.3g} TB"
 
 
 def generate(

@@ -6,25 +6,36 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from generator.checkedset import CheckedSet
+from generator.probedvalues import ProbedValues
 from generator.problem import Problem
 from generator.valuecheck import Longest, Values
 from tablebase.board import Position
 from tablebase.datadir import generate_command
 from tablebase.errors import TablebaseError
-from tablebase.format import table_name
+from tablebase.format import Metric, table_name
 from tablebase.kernels.scalarindex import slot_of
 from tablebase.manifest import Statistics
 from tablebase.material import Material
 
 
 class _Example(NamedTuple):
-    """A longest distance of the manifest: its name, plies and position; and what is counted again, None where
-    it was not."""
+    """A longest distance of the manifest: its name, metric, plies and position."""
 
     name: str
+    metric: Metric
     plies: int | None
     fen: str | None
-    counted: Longest | None
+
+
+def _examples(recorded: Statistics) -> tuple[_Example, ...]:
+    r = recorded
+    return (
+        _Example("longest_win", Metric.DTW, r.longest_win_plies, r.longest_win_fen),
+        _Example("longest_loss", Metric.DTW, r.longest_loss_plies, r.longest_loss_fen),
+        _Example("longest_dtc_win", Metric.DTC, r.longest_dtc_win_plies, r.longest_dtc_win_fen),
+        _Example("longest_dtb_win", Metric.DTB, r.longest_dtb_win_plies, r.longest_dtb_win_fen),
+    )
 
 
 def statistics_problem(values: Values, recorded: Statistics, directory: Path) -> Problem | None:
@@ -42,18 +53,18 @@ def statistics_problem(values: Values, recorded: Statistics, directory: Path) ->
         ("blessed_loss", recorded.blessed_loss, counts[-1]),
         ("loss", recorded.loss, counts[-2]),
     ]
-    r = recorded
+    longest = (
+        _longest(dtw, wdl > 0),
+        _longest(dtw, wdl < 0),
+        _longest(dtc, wdl == 2),
+        values.longest_dtb(material),
+    )
     examples = [
-        _Example("longest_win", r.longest_win_plies, r.longest_win_fen, _longest(dtw, wdl > 0)),
-        _Example("longest_loss", r.longest_loss_plies, r.longest_loss_fen, _longest(dtw, wdl < 0)),
-        _Example("longest_dtc_win", r.longest_dtc_win_plies, r.longest_dtc_win_fen, _longest(dtc, wdl == 2)),
-        _Example(
-            "longest_dtb_win", r.longest_dtb_win_plies, r.longest_dtb_win_fen, values.longest_dtb(material)
-        ),
+        (example, counted)
+        for example, counted in zip(_examples(recorded), longest, strict=True)
+        if counted is not None
     ]
-    for name, plies, _, counted in examples:
-        if counted is not None:
-            checks.append((f"{name}_plies", plies, counted.plies))
+    checks += [(f"{example.name}_plies", example.plies, counted.plies) for example, counted in examples]
     for name, said, found in checks:
         if said != found:
             return Problem(
@@ -61,19 +72,52 @@ def statistics_problem(values: Values, recorded: Statistics, directory: Path) ->
                 f"but {found} counted again; {_made_again(values, material, directory)}",
                 material,
             )
-    for name, _, fen, counted in examples:
-        if counted is None:
-            continue
+    for example, counted in examples:
+        fen = example.fen
         index = None if fen is None else _index(values, material, fen)
         fits = (counted.plies is None) if fen is None else index is not None and index in counted.places
         if not fits:
-            return Problem(
-                f"the statistics of {material} are wrong: {name}_fen is {fen}, which is no position of the "
-                f"slice with {counted.plies} plies; {_made_again(values, material, directory)}",
-                material,
-                fen=fen,
-            )
+            return _wrong_example(values, material, example, directory)
     return None
+
+
+def example_places(values: CheckedSet, recorded: Statistics) -> list[int]:
+    """The indices of the positions with the longest distances of a slice, of those that stand in it."""
+    material = Material.parse(recorded.material)
+    fens = {example.fen for example in _examples(recorded) if example.fen is not None}
+    places = (_index(values, material, fen) for fen in sorted(fens))
+    return [place for place in places if place is not None]
+
+
+def examples_problem(values: ProbedValues, recorded: Statistics, directory: Path) -> Problem | None:
+    """What is wrong with the longest distances of a slice, if anything, as their positions have them: that
+    there are no longer ones is not looked at."""
+    material = Material.parse(recorded.material)
+    for example in _examples(recorded):
+        unknown = example.plies is None and example.fen is None
+        if unknown or example.metric not in values.metrics_of(material):
+            continue
+        index = None if example.fen is None else _index(values, material, example.fen)
+        if index is None or not _fits(example, values.values_at(material, [index])[0].tolist()):
+            return _wrong_example(values, material, example, directory)
+    return None
+
+
+def _fits(example: _Example, values: list[int]) -> bool:
+    """Whether a position with this outcome, DTC, DTW and DTB has the longest distance."""
+    wdl, dtc, dtw, dtb = values
+    if example.metric is Metric.DTW:
+        return (wdl < 0 if example.name == "longest_loss" else wdl > 0) and dtw == example.plies
+    return wdl == 2 and (dtc if example.metric is Metric.DTC else dtb) == example.plies
+
+
+def _wrong_example(values: CheckedSet, material: Material, example: _Example, directory: Path) -> Problem:
+    return Problem(
+        f"the statistics of {material} are wrong: {example.name}_fen is {example.fen}, which is no position "
+        f"of the slice with {example.plies} plies; {_made_again(values, material, directory)}",
+        material,
+        fen=example.fen,
+    )
 
 
 def _longest(distances: NDArray[Any] | None, having: NDArray[np.bool_]) -> Longest | None:
@@ -85,13 +129,13 @@ def _longest(distances: NDArray[Any] | None, having: NDArray[np.bool_]) -> Longe
     return Longest(plies, np.flatnonzero(having & (distances == plies)))
 
 
-def _made_again(values: Values, material: Material, directory: Path) -> str:
+def _made_again(values: CheckedSet, material: Material, directory: Path) -> str:
     """What to do for a slice to be solved and counted again: a run keeps what is whole."""
     names = ", ".join(table_name(material, metric) for metric in values.metrics_of(material))
     return f"delete {names}, and run {generate_command(directory, material.pieces)}"
 
 
-def _index(values: Values, material: Material, fen: str) -> int | None:
+def _index(values: CheckedSet, material: Material, fen: str) -> int | None:
     """The index of a position in a slice; None if it is not in it."""
     try:
         position = Position.from_fen(fen)
@@ -100,5 +144,4 @@ def _index(values: Values, material: Material, fen: str) -> int | None:
     if Material.of(position) != material:
         return None
     sets = position.own_men, position.own_kings, position.other_men, position.other_kings
-    layout = values.arena.layout
-    return int(slot_of(layout, *sets) - layout.start[values.number(material)])
+    return int(slot_of(values.layout, *sets) - values.layout.start[values.number(material)])

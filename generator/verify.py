@@ -15,20 +15,31 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from generator.checkedset import Done
 from generator.cores import available_cores
+from generator.errors import PlanError
 from generator.filecheck import file_problem, listed_files, manifest_problems, unlisted_files
+from generator.plan import available_memory
+from generator.probedvalues import ProbedValues
 from generator.problem import Problem
-from generator.statscheck import statistics_problem
-from generator.valuecheck import Done, Values
+from generator.sizes import readable
+from generator.statscheck import example_places, examples_problem, statistics_problem
+from generator.valuecheck import Values, memory_of
 from tablebase.errors import ArgumentError
 from tablebase.format import Metric
 from tablebase.manifest import Manifest
+from tablebase.material import Material
 
 __all__ = ["Problem", "Progress", "Report", "verify"]
 
 Progress = Callable[[str, int, int], None]
 """Called now and then with what is under way, how much of it is done, and how much there is: `files`,
 `compiling`, then `captures` and `values`, both in positions."""
+
+_WITHOUT_DTB = (
+    "without .dtb tables a sample does not check which wins the counts of king moves and of the balance of "
+    "forces, taken together, make cursed"
+)
 
 
 @dataclass
@@ -46,6 +57,9 @@ class Report:
         compared: how many stored positions were compared with what follows from their successors. A position
             with a capture is not stored.
         counted: whether the statistics were counted again.
+        probed: whether values were looked up in the files, as all of them do not fit in memory.
+        left_out: how many of the compared positions were left out after all, where values were looked up:
+            theirs do not follow from their successors', and may be right, as two counts together make draws.
         problems: what is wrong; empty if nothing is.
         notes: what was not checked, and why.
         seconds: how long it took.
@@ -60,6 +74,8 @@ class Report:
     metrics: tuple[Metric, ...] = ()
     compared: int = 0
     counted: bool = False
+    probed: bool = False
+    left_out: int = 0
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -76,12 +92,14 @@ def verify(
     jobs: int | None = None,
     progress: Progress | None = None,
     seed: int | None = None,
+    memory: int | None = None,
 ) -> Report:
     """Check a data directory: its files against the manifest, its values against each other, its statistics.
 
     Files come first; where one is wrong, values are not looked at. Values are compared slice by slice, fewer
     pieces first, then fewer men, up to the first that is wrong. All of them are held in memory, 4 bytes a
     position: 0.6 GB up to 5 pieces, 10 GB up to 6. Where two counts run, a slice takes 7 more in its turn.
+    Where they do not fit, those of a sample are looked up in the files, with their successors'.
 
     Args:
         directory: the data directory.
@@ -90,8 +108,10 @@ def verify(
         jobs: threads; None for one a core.
         progress: told how far it has come.
         seed: of the sample; None for another one each time.
+        memory: bytes that the values may take; None for what the machine has available.
 
     Raises:
+        PlanError: the values do not fit in memory, and no sample is asked for.
         ManifestError, WrongVersionError: the directory has no manifest that can be read.
         ArgumentError: the sample or the number of jobs makes no sense.
         OSError: a file cannot be read.
@@ -113,11 +133,14 @@ def verify(
         positions=sum(material.positions for material in manifest.slices),
     )
     report.problems += manifest_problems(manifest, report.directory)
+    if report.ok:
+        _choose_metrics(report, manifest)
+        _choose_memory(report, manifest, memory)
     with _threads(jobs) as pool:
         _check_files(report, manifest, pool, progress)
         if report.ok:
-            _choose_metrics(report, manifest)
-            _check_values(report, manifest, pool, jobs, progress)
+            check = _probe_values if report.probed else _check_values
+            check(report, manifest, pool, jobs, progress)
     report.seconds = time.monotonic() - began
     return report
 
@@ -168,21 +191,71 @@ def _choose_metrics(report: Report, manifest: Manifest) -> None:
         )
 
 
-def _check_values(
+def _choose_memory(report: Report, manifest: Manifest, memory: int | None) -> None:
+    """Decide whether values are held in memory, all of them."""
+    needed = memory_of(manifest.slices, report.metrics, manifest.ruleset)
+    limit = available_memory() if memory is None else memory
+    if needed <= limit:
+        return
+    there = f"{readable(limit)} {'available' if memory is None else 'given'}"
+    if report.sample is None:
+        raise PlanError(
+            f"comparing all values of {report.positions:,} positions takes about {readable(needed)} of "
+            f"memory, of {there}; give more with --memory, or compare a part of them with --sample, "
+            "which takes little"
+        )
+    report.probed = True
+    report.notes.append(
+        f"all values take about {readable(needed)} of memory, of {there}: those of the sample were looked up "
+        "in the files; statistics were not counted, and of the longest distances only the positions that the "
+        "manifest names were looked at"
+    )
+
+
+def _probe_values(
     report: Report, manifest: Manifest, pool: ThreadPoolExecutor, jobs: int, progress: Progress | None
 ) -> None:
-    values = Values(report.directory, manifest.slices, report.metrics, manifest.ruleset, pool, jobs)
+    assert report.sample is not None
+    assert report.seed is not None
+    statistics = [record.statistics for record in manifest.slices.values() if record.statistics]
+    with ProbedValues(
+        report.directory, manifest.slices, report.metrics, manifest.ruleset, pool, jobs
+    ) as values:
+        _compile(values, progress)
+        examples = {Material.parse(s.material): example_places(values, s) for s in statistics}
+        counter = _counter(progress, "values", values.sample_size(report.sample))
+        report.compared, problem = values.compare_sample(report.sample, report.seed, examples, counter)
+        report.problems += [problem] if problem else []
+        if report.ok:
+            found = (examples_problem(values, recorded, report.directory) for recorded in statistics)
+            report.problems += [problem for problem in found if problem is not None]
+    report.left_out = values.left_out
+    if values.two_counts and Metric.DTB not in report.metrics:
+        report.notes.append(f"{_WITHOUT_DTB}; all values do, where they fit in memory")
+    if report.left_out:
+        report.notes.append(
+            f"{report.left_out:,} of the compared positions were left out: their values do not follow from "
+            "those after their moves, where the counts of king moves and of the balance of forces, taken "
+            "together, may make draws"
+        )
+
+
+def _compile(values: Values | ProbedValues, progress: Progress | None) -> None:
     if progress is not None:
         progress("compiling", 0, 1)
     values.compile()
     if progress is not None:
         progress("compiling", 1, 1)
+
+
+def _check_values(
+    report: Report, manifest: Manifest, pool: ThreadPoolExecutor, jobs: int, progress: Progress | None
+) -> None:
+    values = Values(report.directory, manifest.slices, report.metrics, manifest.ruleset, pool, jobs)
+    _compile(values, progress)
     if report.sample is not None and report.seed is not None:
         if values.two_counts and Metric.DTB not in report.metrics:
-            report.notes.append(
-                "without .dtb tables a sample does not check which wins the counts of king moves and of the "
-                "balance of forces, taken together, make cursed; all values do: leave --sample out"
-            )
+            report.notes.append(f"{_WITHOUT_DTB}; all values do: leave --sample out")
         total = values.sample_size(report.sample)
         counter = _counter(progress, "values", total)
         report.compared, problem = values.compare_sample(report.sample, report.seed, counter)

@@ -30,8 +30,8 @@ from tablebase.kernels.capturetree import (
     PLACE,
     by_slice,
     counts_of,
-    grow,
     grow_one,
+    grow_whole,
     new_tree,
     plant,
     settle_lengths,
@@ -92,7 +92,7 @@ class CompiledValues(PositionValues):
             layout, tree, position.own_men, position.own_kings, position.other_men, position.other_kings
         )
         if done < count:
-            tree, count = _finished(layout, tree, done, count)
+            tree, count = grow_whole(layout, tree, done, count)
             place, index = tree[0, PLACE:].tolist()
         return tree, count, place, index
 
@@ -193,7 +193,7 @@ class CompiledValues(PositionValues):
         """
         slices = self._slices()
         number = asked.stop - asked.start
-        tree, count = _finished(slices.layout, tree, 0, number)
+        tree, count = grow_whole(slices.layout, tree, 0, number)
         stored = _Rows(slices, tree, count)
         wdl = np.empty(count, np.int8)
         for material, rows, indices in stored.groups():
@@ -272,14 +272,3 @@ class _Rows:
         for material, start, end in zip(self._slices.materials, starts, starts[1:], strict=False):
             if start < end:
                 yield material, self._rows[start:end], self._indices[start:end]
-
-
-def _finished(layout: Layout, tree: Tree, done: int, count: int) -> tuple[Tree, int]:
-    """Grow a tree to its end; it, or a larger one, and how many rows it has."""
-    while True:
-        done, count = grow(layout, tree, done, count)
-        if done == count:
-            return tree, count
-        longer = new_tree(2 * len(tree))
-        longer[:count] = tree[:count]
-        tree = longer

@@ -15,7 +15,8 @@ from generating import PROGRAM, contents, finish, same, start
 from generator import run as run_module
 from generator.errors import PlanError
 from generator.plan import Plan, available_disk, available_memory, both, depends_on, leads_to, pairs, plan
-from generator.run import check_plan, generate, make_plan, readable
+from generator.run import check_plan, generate, make_plan
+from generator.sizes import readable
 from tablebase.cli import main
 from tablebase.format import Metric
 from tablebase.manifest import Manifest

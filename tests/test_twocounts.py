@@ -39,6 +39,10 @@ KINGS, BALANCE = 3, 2  # plies; in kings alone the balance is the tighter, as in
 TIGHT = tight("tight", KINGS, BALANCE)
 TIGHT_KINGS = tight("tight-kings", KINGS, None)
 
+LITTLE = 1000  # bytes of memory, so that values are looked up in the files
+WAYS = [(None, None), (1.0, None), (1.0, LITTLE)]
+"""Of verifying every value: part of a sample, memory."""
+
 
 @pytest.fixture(scope="module")
 def graph() -> Graph:
@@ -320,10 +324,10 @@ def quiet_places(graph: Graph, both: Solution, outcome: int) -> list[tuple[Mater
     ]
 
 
-@pytest.mark.parametrize("sample", [None, 1.0])
+@pytest.mark.parametrize(("sample", "memory"), WAYS)
 @pytest.mark.parametrize("outcome", [2, -2])
 def test_one_wrong_dtb_is_named(
-    copy: Path, graph: Graph, both: Solution, outcome: int, sample: float | None
+    copy: Path, graph: Graph, both: Solution, outcome: int, sample: float | None, memory: int | None
 ) -> None:
     """In a sample too, where the positions before it seem wrong as well."""
     places = quiet_places(graph, both, outcome)
@@ -333,7 +337,7 @@ def test_one_wrong_dtb_is_named(
             right = table.value(index)
         for wrong in (right - 1, right + 1):
             change(copy, material, {index: wrong}, Metric.DTB)
-            (problem,) = verify(copy, sample=sample).problems
+            (problem,) = verify(copy, sample=sample, memory=memory).problems
             assert (problem.material, problem.metric, problem.index) == (material, Metric.DTB, index)
             assert (problem.stored, problem.derived) == (wrong, right)
             assert f"{material}.dtb is wrong" in str(problem)
@@ -349,8 +353,8 @@ def test_what_dtb_tables_hold_of_other_positions_is_nobodys_business(
             values = table.read_all()
         others = {i: 77 - int(values[i]) for i in range(len(values)) if (material, i) not in stored}
         change(copy, material, others, Metric.DTB)
-    for sample in (None, 1.0):
-        assert verify(copy, sample=sample).ok
+    for sample, memory in WAYS:
+        assert verify(copy, sample=sample, memory=memory).ok
 
 
 def test_a_wrong_longest_dtb_is_found(copy: Path) -> None:
@@ -389,36 +393,40 @@ def test_dtb_tables_are_missed_only_where_they_fit(copy: Path) -> None:
     assert any("1 of 2 slices have a .dtb table" in note for note in report.notes)
 
 
-def test_a_sample_checks_what_both_counts_make_of_its_blocks(
-    copy: Path, graph: Graph, both: Solution, lost_by_both: list[Position]
+@pytest.mark.parametrize("memory", [None, LITTLE])
+def test_a_sample_checks_what_both_counts_make_of_its_positions(
+    copy: Path, graph: Graph, both: Solution, lost_by_both: list[Position], memory: int | None
 ) -> None:
-    report = verify(copy, sample=1.0)
+    report = verify(copy, sample=1.0, memory=memory)
     assert report.ok, list(map(str, report.problems))
-    assert report.notes == []
+    assert not any("cursed" in note for note in report.notes)
     position = lost_by_both[0]
     index = index_of(position.wm, position.wk, position.bm, position.bk)
     wdl = both.alone[graph.positions.index(position)]
     change(copy, Material.of(position), {index: wdl})
-    (problem,) = verify(copy, sample=1.0).problems
+    (problem,) = verify(copy, sample=1.0, memory=memory).problems
     assert (problem.material, problem.index) == (Material.of(position), index)
     assert problem.derived is Outcome.from_wdl(wdl // 2)
 
 
+@pytest.mark.parametrize("memory", [None, LITTLE])
 def test_a_sample_without_dtb_raises_no_false_alarm_and_still_finds_what_the_board_tells(
-    copy: Path, graph: Graph, both: Solution
+    copy: Path, graph: Graph, both: Solution, memory: int | None
 ) -> None:
     manifest = Manifest.load(copy)
     for material in (MAN_AND_KING, MAN_AND_KING.mirror):
         del manifest.slices[material].files[Metric.DTB]
         (copy / table_name(material, Metric.DTB)).unlink()
     manifest.save(copy)
-    report = verify(copy, sample=1.0)
+    report = verify(copy, sample=1.0, memory=memory)
     assert report.ok, list(map(str, report.problems))
-    assert any("--sample" in note and "balance" in note for note in report.notes)
+    assert any("without .dtb tables a sample does not check" in note for note in report.notes)
+    assert (report.left_out > 0) == report.probed == (memory is not None)
+    assert any(f"{report.left_out:,} of the compared" in note for note in report.notes) == report.probed
     lost = next(graph.positions[n] for n in graph.group(3, 1) if both.fresh[n] == -2 and both.dtc[n] > 1)
     index = index_of(lost.wm, lost.wk, lost.bm, lost.bk)
     change(copy, Material.of(lost), {index: 2})
-    (problem,) = verify(copy, sample=1.0).problems
+    (problem,) = verify(copy, sample=1.0, memory=memory).problems
     assert (problem.material, problem.index) == (Material.of(lost), index)
 
 

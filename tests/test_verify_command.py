@@ -72,6 +72,18 @@ def test_a_seed_is_a_number_and_of_a_sample(copy3: Path, capsys: Capture) -> Non
     assert "--seed is of a sample" in capsys.readouterr().err
 
 
+def test_verify_with_little_memory(copy3: Path, capsys: Capture) -> None:
+    assert main(["verify", "--data", str(copy3), "--memory", "100K"]) == 1
+    answer = capsys.readouterr()
+    assert answer.out == ""
+    assert re.fullmatch(r"shashki: comparing all .* of memory, of 100 KB given; give more .*\n", answer.err)
+    assert main(["verify", "--data", str(copy3), "--memory", "100K", "--sample"]) == 0
+    answer = capsys.readouterr()
+    assert re.match(r"note: all values take about .* of 100 KB given: those of the sample were", answer.out)
+    assert answer.out.endswith(": all that was checked is well\n")
+    assert answer.err == ""
+
+
 def test_verify_does_not_praise_what_it_did_not_check(tmp_path: Path, capsys: Capture) -> None:
     generate(tmp_path, 2, [Metric.WDL])
     assert main(["verify", "--data", str(tmp_path)]) == 0

@@ -122,6 +122,19 @@ def grow(layout: Layout, tree: NDArray[np.int64], done: int, count: int) -> tupl
     return done, count
 
 
+def grow_whole(
+    layout: Layout, tree: NDArray[np.int64], done: int, count: int
+) -> tuple[NDArray[np.int64], int]:
+    """`grow` a tree to its end; it, or a larger one, and how many rows it has."""
+    while True:
+        done, count = grow(layout, tree, done, count)
+        if done == count:
+            return tree, count
+        longer = new_tree(2 * len(tree))
+        longer[:count] = tree[:count]
+        tree = longer
+
+
 @kernel
 def grow_one(
     layout: Layout, tree: NDArray[np.int64], own_men: int, own_kings: int, other_men: int, other_kings: int
