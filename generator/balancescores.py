@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from generator.afters import block_number, words_in_block
 from generator.memory import Memory
-from generator.menplacements import Blocks, Placed, rows_to_go
+from generator.menplacements import Blocks
 from generator.sides import Side
 from tablebase.kernels.bits import signed
 from tablebase.kernels.jit import kernel
@@ -60,11 +60,6 @@ def begin_balance_scores(side: Side, tiers: Tiers) -> None:
         scores[start : start + words * 32] = 0
 
 
-def _tier(placed: Placed) -> int:
-    """The steps that the men of a block have yet to go."""
-    return int(rows_to_go(int(placed.men[0, 0]), int(placed.men[0, 1])))
-
-
 class BalanceScores:
     """The scores of a material and its mirror, tier by tier.
 
@@ -78,7 +73,7 @@ class BalanceScores:
         self._memory = memory
         self._blocks = blocks
         self._sides = [pair] if pair == pair.mirror else [pair, pair.mirror]
-        self._tier_of = [_tier(blocks.place(first, first + 1)) for first, _ in blocks.runs]
+        self._tier_of = blocks.steps_to_go
         self._sizes: Counter[int] = Counter()
         for (first, end), tier in zip(blocks.runs, self._tier_of, strict=True):
             self._sizes[tier] += end - first

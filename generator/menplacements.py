@@ -1,7 +1,6 @@
 """The blocks of a slice and its mirror: every placement of the men, in the order in which they can be
 solved."""
 
-from itertools import pairwise
 from math import comb
 from typing import NamedTuple
 
@@ -29,7 +28,7 @@ class Placed(NamedTuple):
 
 
 @inlined
-def rows_to_go(men: int, opponent_men: int) -> int:
+def _rows_to_go(men: int, opponent_men: int) -> int:
     """Steps until the last row, of all men of both sides."""
     total = 0
     while men:
@@ -86,10 +85,10 @@ def _list(
     inner_to_go = np.empty(len(inner_sets), np.int64)
     for i in range(len(outer_sets)):
         own, other = (signed(outer_sets[i]), 0) if own_outer else (0, signed(outer_sets[i]) << 4)
-        outer_to_go[i] = rows_to_go(own, other)
+        outer_to_go[i] = _rows_to_go(own, other)
     for j in range(len(inner_sets)):
         own, other = (0, signed(inner_sets[j]) << 4) if own_outer else (signed(inner_sets[j]), 0)
-        inner_to_go[j] = rows_to_go(own, other)
+        inner_to_go[j] = _rows_to_go(own, other)
     block = 0
     for i in range(len(outer_sets)):
         outer = signed(outer_sets[i]) if own_outer else signed(outer_sets[i]) << 4
@@ -175,6 +174,7 @@ class Blocks:
     Attributes:
         runs: bounds of the runs of blocks of equal advance (and all or none of them their own twins); the
             blocks of one run do not lead to each other, only to those of earlier runs.
+        steps_to_go: of each run, the steps that the men of its blocks have yet to go.
     """
 
     def __init__(self, material: Material) -> None:
@@ -190,9 +190,15 @@ class Blocks:
         order = np.empty(material.blocks, np.uint32)
         ends = np.empty(256, np.int64)
         _sort(kinds, ends, order)
-        bounds = [0, *np.unique(ends[:_NOT_KEPT]).tolist()]
-        self.runs = [(first, last) for first, last in pairwise(bounds) if last > first]
-        self._order = order[: bounds[-1]].copy() if self._twins else order
+        self.runs: list[tuple[int, int]] = []
+        self.steps_to_go: list[int] = []
+        first = 0
+        for kind, last in enumerate(ends[:_NOT_KEPT].tolist()):
+            if last > first:
+                self.runs.append((first, last))
+                self.steps_to_go.append(kind // 2)
+                first = last
+        self._order = order[:first].copy() if self._twins else order
 
     def __len__(self) -> int:
         return len(self._order)

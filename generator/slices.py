@@ -396,7 +396,11 @@ class _Here(Executor):
 def compile_solver() -> None:
     """Have the solver's kernels compiled (or loaded) in the calling thread. In the main thread Ctrl-C can
     stop this; a pool of threads would wait for its end first."""
-    smallest = Material(1, 0, 1, 0)
-    crew = Crew(allocate([smallest], smallest.pieces), None, _Here(), 1, lambda positions: None)
+    smallest, with_man = Material(1, 0, 1, 0), Material(1, 1, 1, 0)
+    tables = allocate([smallest], smallest.pieces)
+    crew = Crew(tables, None, _Here(), 1, lambda positions: None)
     with interruptible():
         crew.solve(smallest)
+        # What the calling thread itself does between blocks, of any material.
+        BalanceScores(with_man, Blocks(with_man), Memory()).of_run(0)
+        places_of(tables, 0, 1, 0, 2)
