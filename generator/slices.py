@@ -290,12 +290,13 @@ class Crew:
         most = max(kings, opponent_kings)
         tables: Subsets = subsets(most, max(most - 1, 0))
         blocks = Blocks(material)
+        balance = self._balance_limit(material)
         with_balance = self._has_balance_pass(material) and not known
+        balance_pass = balance if with_balance and balance else 0
         scores = BalanceScores(material, blocks, self._memory) if with_balance else None
         for solved in {material, material.mirror}:
             for part in parts_of(self._afters, solved):
                 self._memory.take(part)
-        balance = self._balance_limit(material)
         # Without men every king move counts in both: the smaller limit rules.
         limit = min(self._limit, balance) if balance and not material.men else self._limit
         if self._jobs > 1 and not material.men and material.positions >= _SHARED_POSITIONS:
@@ -327,7 +328,7 @@ class Crew:
                     workshop.board_words,
                     results,
                     tiers,
-                    balance or 0 if with_balance else 0,
+                    balance_pass,
                     known,
                 )
                 if not _is_done(workshop, found, material):

@@ -177,16 +177,14 @@ def _add_before(
     other: Side,
     tables: Subsets,
     places: NDArray[np.int32],
-    count: int,
     need: int,
     needs: NDArray[np.uint8],
     needs_before: NDArray[np.uint8],
     queue: NDArray[np.int32],
-    queued: int,
 ) -> tuple[NDArray[np.int32], int]:
-    """Add to a queue of the other side's the positions of this need from which a king move leads to one of
-    these places, as a winner wants it, or a loser must. Returns the queue, which may have grown, and how many
-    are in it."""
+    """Put into an empty queue of the other side's the positions of this need from which a king move leads to
+    one of these places, as a winner wants it, or a loser must. Returns the queue, which may have grown, and
+    how many are in it."""
     kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
     other_columns, other_rows = other.columns, other.rows
     men_of, opponent_men_of = side.men, side.opponent_men
@@ -195,7 +193,8 @@ def _add_before(
     opponent_sets = tables.squares[tables.start[opponent_count] :]
     less_one = tables.less_one[tables.less_one_start[opponent_count] :]
     turned_ranks = tables.reversed_rank[tables.start[kings_count] :]
-    for number in range(count):
+    queued = 0
+    for number in range(len(places)):
         place = signed(places[number])
         word, lane = place // 32, place % 32
         block = word // (rows * columns)
@@ -236,7 +235,6 @@ def _put_down(
     other: Side,
     tables: Subsets,
     places: NDArray[np.int32],
-    count: int,
     plies: int,
     scores: NDArray[np.uint8],
 ) -> None:
@@ -246,7 +244,7 @@ def _put_down(
     opponent_sets = tables.squares[tables.start[opponent_count] :]
     less_one = tables.less_one[tables.less_one_start[opponent_count] :]
     turned_ranks = tables.reversed_rank[tables.start[kings_count] :]
-    for number in range(count):
+    for number in range(len(places)):
         place = signed(places[number])
         word, lane = place // 32, place % 32
         dtb[place] = plies
@@ -298,71 +296,44 @@ def climb(
     highest = min(limit - king_limit, last_slot - 1)
     if lacking == 0 or highest < 1:
         return lacking == 0
-    last = count - 1
-    needs = (_needs_of(sides[0], king_limit), _needs_of(sides[last], king_limit))
-    exits = (_exits_of(sides[0]), _exits_of(sides[last]))
+    one, two, twins = sides[0], sides[count - 1], count == 1
+    needs_one, exits_one = _needs_of(one, king_limit), _exits_of(one)
+    needs_two = needs_one if twins else _needs_of(two, king_limit)
+    exits_two = exits_one if twins else _exits_of(two)
     # What waits to be looked at, on either side; and then with one king move more.
-    first, second = np.empty(_FIRST_ROOM, np.int32), np.empty(_FIRST_ROOM, np.int32)
-    first_next, second_next = np.empty(_FIRST_ROOM, np.int32), np.empty(_FIRST_ROOM, np.int32)
+    ones, twos = np.empty(_FIRST_ROOM, np.int32), np.empty(_FIRST_ROOM, np.int32)
+    next_ones, next_twos = np.empty(_FIRST_ROOM, np.int32), np.empty(_FIRST_ROOM, np.int32)
     for height in range(1, highest + 1):
-        firsts = seconds = 0
+        of_one = of_two = 0
         for need in range(1, king_limit + 1):
             slot = height + need
-            first, firsts = _add_from_exits(sides[0], slot, need + 1, needs[0], first, firsts)
-            firsts = _settle(
-                sides[0], sides[last], tables, height, need, needs[0], exits[0], needs[last], first, firsts
-            )
-            if count == 2:
-                second, seconds = _add_from_exits(sides[1], slot, need + 1, needs[1], second, seconds)
-                seconds = _settle(
-                    sides[1], sides[0], tables, height, need, needs[1], exits[1], needs[0], second, seconds
+            ones, of_one = _add_from_exits(one, slot, need + 1, needs_one, ones, of_one)
+            of_one = _settle(one, two, tables, height, need, needs_one, exits_one, needs_two, ones, of_one)
+            if not twins:
+                twos, of_two = _add_from_exits(two, slot, need + 1, needs_two, twos, of_two)
+                of_two = _settle(
+                    two, one, tables, height, need, needs_two, exits_two, needs_one, twos, of_two
                 )
+            settled_one, settled_two = ones[:of_one], twos[:of_two]
             if need == king_limit:
-                _put_down(sides[0], sides[last], tables, first, firsts, slot, scores[last])
-                _put_down(sides[last], sides[0], tables, second, seconds, slot, scores[0])
-                lacking -= firsts + seconds
+                _put_down(one, two, tables, settled_one, slot, scores[count - 1])
+                _put_down(two, one, tables, settled_two, slot, scores[0])
+                lacking -= of_one + of_two
                 break
-            first_found = second_found = 0
-            if count == 2:
-                second_next, second_found = _add_before(
-                    sides[0],
-                    sides[1],
-                    tables,
-                    first,
-                    firsts,
-                    need + 2,
-                    needs[0],
-                    needs[1],
-                    second_next,
-                    second_found,
-                )
-                first_next, first_found = _add_before(
-                    sides[1],
-                    sides[0],
-                    tables,
-                    second,
-                    seconds,
-                    need + 2,
-                    needs[1],
-                    needs[0],
-                    first_next,
-                    first_found,
+            before = need + 2
+            if twins:
+                next_ones, of_one = _add_before(
+                    one, one, tables, settled_one, before, needs_one, needs_one, next_ones
                 )
             else:
-                first_next, first_found = _add_before(
-                    sides[0],
-                    sides[0],
-                    tables,
-                    first,
-                    firsts,
-                    need + 2,
-                    needs[0],
-                    needs[0],
-                    first_next,
-                    first_found,
+                next_twos, of_two = _add_before(
+                    one, two, tables, settled_one, before, needs_one, needs_two, next_twos
                 )
-            first, first_next, firsts = first_next, first, first_found
-            second, second_next, seconds = second_next, second, second_found
+                next_ones, of_one = _add_before(
+                    two, one, tables, settled_two, before, needs_two, needs_one, next_ones
+                )
+            ones, next_ones = next_ones, ones
+            twos, next_twos = next_twos, twos
         if lacking == 0:
             return True
     return False
