@@ -140,6 +140,31 @@ def test_an_interrupt_that_a_callback_drops_is_sent_again() -> None:
     assert sys.unraisablehook is usual
 
 
+def test_what_fails_for_an_interrupt_is_an_interrupt(capsys: pytest.CaptureFixture[str]) -> None:
+    """Ctrl-C in the midst of making an object: what is half made fails, and so may those who wait for it."""
+
+    class HalfMade:
+        def __del__(self) -> None:
+            raise AttributeError("not there")
+
+    def compile_in_vain() -> None:
+        with interruptible():
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                HalfMade()
+                raise ValueError("it came to nothing") from None
+
+    usual, handler = sys.unraisablehook, signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        compile_in_vain()
+    assert capsys.readouterr().err == ""
+    assert sys.unraisablehook is usual
+    assert signal.getsignal(signal.SIGINT) is handler
+    with pytest.raises(ValueError, match="a fault of its own"), interruptible():
+        raise ValueError("a fault of its own")
+
+
 class Stopping(Silent):
     """Stops a run when the nth pair is begun, as Ctrl-C does."""
 

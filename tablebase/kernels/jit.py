@@ -10,12 +10,14 @@ import _thread
 import functools
 import hashlib
 import os
+import signal
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar, cast
 
 import numba
@@ -100,18 +102,35 @@ def interruptible() -> Iterator[None]:
     """While kernels are compiled in the main thread: let Ctrl-C stop that.
 
     LLVM calls back into Python, and an exception that comes up in there is dropped with a message. A Ctrl-C
-    that meets this fate is sent again, until it is heard.
+    that meets this fate is sent again, until it is heard. Where it is heard in the midst of making an object,
+    something else may fail for the half of it that is missing: that is no news, and not what has happened.
     """
-    usual = sys.unraisablehook
+    usual, handler = sys.unraisablehook, signal.getsignal(signal.SIGINT)
+    was_asked = False
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        nonlocal was_asked
+        was_asked = True
+        if callable(handler):
+            handler(number, frame)
 
     def send_again(unraisable: "sys.UnraisableHookArgs") -> None:
         if unraisable.exc_type is KeyboardInterrupt:
             threading.Timer(0.1, _thread.interrupt_main).start()
-        else:
+        elif not was_asked:
             usual(unraisable)
 
+    in_charge = callable(handler) and threading.current_thread() is threading.main_thread()
+    if in_charge:
+        signal.signal(signal.SIGINT, ask)
     sys.unraisablehook = send_again
     try:
         yield
+    except Exception as error:
+        if was_asked:
+            raise KeyboardInterrupt from error
+        raise
     finally:
         sys.unraisablehook = usual
+        if in_charge:
+            signal.signal(signal.SIGINT, handler)
