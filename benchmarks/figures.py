@@ -1,13 +1,14 @@
 """The figures of docs/performance.md that are cheap to measure, in one go: numbers as JSON, and two plots.
 
     python benchmarks/figures.py [--pieces 5] [--jobs J] [--scripts generation,phases,probing]
-                                 [--output build/figures.json] [--plots docs]
+                                 [--data DIR] [--output build/figures.json] [--plots docs]
 
 First all tables of up to `--pieces` pieces are made, under the official rules, kernels compiled before: for
 each number of pieces the time from its first material to the first one of more pieces, and what its files
-take. Then the other scripts of this folder that `--scripts` names are run, on these tables where they take
-some, and every table that they print is taken in (`all`: the slow ones too; nothing: none). Those that solve,
-solve 5 pieces at the most.
+take. They are made in a folder that goes at the end, or kept in `--data`, which must be new. Then the other
+scripts of this folder that `--scripts` names are run, on these tables where they take some, and every table
+that they print is taken in (`all`: the slow ones too; nothing: none). Those that solve, solve 5 pieces at the
+most.
 """
 
 import argparse
@@ -189,17 +190,23 @@ def main() -> None:
     parser.add_argument("--pieces", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=available_cores())
     parser.add_argument("--scripts", type=scripts, default=list(QUICK), metavar="LIST")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="a new folder for the tables, to keep them")
     parser.add_argument("--output", type=Path, default=Path("build/figures.json"))
     parser.add_argument("--plots", type=Path, default=HERE.parent / "docs")
     args = parser.parse_args()
+    if args.data is not None and args.data.exists():
+        parser.error(
+            f"{args.data} is there already: name a new folder, so that every table is made and timed"
+        )
     args.output.parent.mkdir(parents=True, exist_ok=True)
     again = min(args.pieces, MOST_TO_SOLVE_AGAIN)
     with tempfile.TemporaryDirectory(dir=args.output.parent) as name:
         folder = Path(name)
+        tables = args.data or folder / "tables"
         generate(folder / "warm", 3)  # compiles
         perft(Position.start(), 1)
         yardstick = perft_seconds()
-        rows = by_pieces(folder / "tables", args.pieces, args.jobs)
+        rows = by_pieces(tables, args.pieces, args.jobs)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         yardstick = (yardstick + perft_seconds()) / 2
         print_rows(rows)
@@ -214,7 +221,7 @@ def main() -> None:
         write_plots(rows, args.jobs, args.plots)
         for script in args.scripts:
             print(f"{script} ...", flush=True)
-            found["scripts"][script] = run_script(script, folder / "tables", again, args.jobs)
+            found["scripts"][script] = run_script(script, tables, again, args.jobs)
             args.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     args.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(f"numbers in {args.output}, plots in {args.plots}")

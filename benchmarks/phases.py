@@ -14,8 +14,8 @@ from generator import afters, blocks, exits, menexits, slices
 from generator import sides as sides_of
 from generator.boardpass import exits_differ, pass_on_board
 from generator.boardwords import BoardWords, with_more
+from generator.materialgraph import both, pairs
 from generator.menplacements import Blocks
-from generator.plan import both, pairs
 from generator.settle import settle
 from generator.subsets import subsets
 from tablebase.drawrules import KING_MOVES_ONLY
@@ -81,7 +81,7 @@ def solve(pair: Material, tables_after: afters.Afters) -> tuple[Counter[str], af
                 listed.append(slices._copy(shop.board_words, words))
             lap("board")
             for s in range(count):
-                blocks.gather(sides[s], tables, results[s], own_bases[s], 0, 1)
+                blocks.gather(sides[s], tables, results[s], own_bases[s], False, 0, 1)
             lap("results")
         if listed:
             board = with_more(tables_after.board, tables_after.guard, listed)

@@ -9,10 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from generator.cores import available_cores
+from generator.materialgraph import Scope, both
 from tablebase.cli import BAD_USE, add_data_option
 from tablebase.datadir import generate_command
 from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS
-from tablebase.errors import DataDirectoryError, quote
+from tablebase.errors import DataDirectoryError, MaterialError, quote
 from tablebase.format import Metric
 from tablebase.manifest import Manifest, Statistics
 from tablebase.material import Material
@@ -72,6 +73,16 @@ def _metrics(text: str) -> tuple[Metric, ...]:
     return tuple(Metric(name) for name in names)
 
 
+def _materials(text: str) -> tuple[Material, ...]:
+    try:
+        found = tuple(Material.parse(name.strip()) for name in text.split(",") if name.strip())
+    except MaterialError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not found:
+        raise argparse.ArgumentTypeError("no material is named; write them like KKKvK,KKMvKM")
+    return found
+
+
 def _sample(text: str) -> float:
     try:
         sample = float(text)
@@ -106,17 +117,27 @@ def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParse
         "generate",
         help="solve endgames and write their tables",
         description="Solve every material with both sides present, up to a number of pieces, and write its "
-        "tables. What is there already is kept; a run that was stopped goes on where it was.",
+        "tables; or some materials, and all that they lead to. What is there already is kept; a run that was "
+        "stopped goes on where it was.",
         epilog="exit status: 0; 1 where the plan does not fit, another run is at work there, or writing "
         "fails, or the tables there are of another kind; 2 for a bad option; 130 stopped by Ctrl-C",
         allow_abbrev=False,
     )
-    parser.add_argument(
+    wanted = parser.add_mutually_exclusive_group()
+    wanted.add_argument(
         "--pieces",
         type=_pieces,
         default=5,
         metavar="N",
         help="the most pieces, both sides together (default: 5; at most 8, or 12 with --dry-run)",
+    )
+    wanted.add_argument(
+        "--materials",
+        type=_materials,
+        default=(),
+        metavar="LIST",
+        help="instead of all materials: these, their mirrors and all that they lead to, like "
+        "KKKKKKvKK,KKKMvKK (of as many pieces at most)",
     )
     add_data_option(parser)
     _add_jobs_option(parser)
@@ -155,18 +176,21 @@ def _generate(args: argparse.Namespace) -> int:
     from generator.run import beyond, generate
     from generator.sizes import readable
 
-    if args.pieces > (MOST_PIECES_TO_PLAN if args.dry_run else MOST_PIECES):
-        print(f"shashki: {beyond(args.pieces)}; --dry-run plans up to {MOST_PIECES_TO_PLAN}", file=sys.stderr)
+    scope = Scope.of(args.materials) if args.materials else Scope(args.pieces)
+    if scope.pieces > (MOST_PIECES_TO_PLAN if args.dry_run else MOST_PIECES):
+        print(
+            f"shashki: {beyond(scope.pieces)}; --dry-run plans up to {MOST_PIECES_TO_PLAN}", file=sys.stderr
+        )
         return BAD_USE
     jobs = args.jobs or available_cores()
     again = "the same command without --replace" if args.replace else "the same command"
     if args.dry_run:
-        return _dry_run(args, jobs)
+        return _dry_run(args, scope, jobs)
     bar = Bar()
     try:
         summary = generate(
             args.data,
-            args.pieces,
+            scope,
             args.metrics,
             jobs,
             RULESETS[args.ruleset],
@@ -195,7 +219,7 @@ def _generate(args: argparse.Namespace) -> int:
     bar.close()
     sizes = ", ".join(f"{metric} {readable(size)}" for metric, size in summary.sizes.items() if size)
     if not summary.plan.todo:
-        print(f"nothing to do: all materials of 2 to {args.pieces} pieces are in {args.data} ({sizes})")
+        print(f"nothing to do: {scope} are in {args.data} ({sizes})")
         return 0
     rate = summary.plan.positions / summary.seconds
     compiled = f", after {summary.compiling:.1f} s of compiling" if summary.compiling >= 1 else ""
@@ -206,19 +230,19 @@ def _generate(args: argparse.Namespace) -> int:
     return 0
 
 
-def _dry_run(args: argparse.Namespace, jobs: int) -> int:
+def _dry_run(args: argparse.Namespace, scope: Scope, jobs: int) -> int:
     from generator.errors import PlanError
-    from generator.plan import available_disk, available_memory, both
+    from generator.plan import available_disk, available_memory
     from generator.run import check_plan, is_mapped, make_plan, needs, replacing_note
     from generator.sizes import readable
 
-    work = make_plan(args.data, args.pieces, args.metrics, jobs, RULESETS[args.ruleset], args.replace)
+    work = make_plan(args.data, scope, args.metrics, jobs, RULESETS[args.ruleset], args.replace)
     if args.replace and (note := replacing_note(args.data)):
         print(f"note: {note}")
     for pair in work.todo:
         names = " and ".join(str(material) for material in both(pair))
         print(f"{names:<24}{sum(material.positions for material in both(pair)):>18,} positions")
-    print(f"materials  {len(work.materials):,} to solve, of 2 to {args.pieces} pieces")
+    print(f"materials  {len(work.materials):,} to solve, of {scope}")
     print(f"positions  {work.positions:,}")
     print(f"metrics    {','.join(work.metrics)}")
     limit = args.memory or available_memory()

@@ -2,19 +2,19 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 from generator import afters
 from generator.balancescores import balance_bytes
+from generator.materialgraph import Scope, both, depends_on, leads_to
 from generator.slices import Workshop
 from tablebase.drawrules import OFFICIAL
 from tablebase.format import Metric
-from tablebase.material import Material, materials
+from tablebase.material import Material
 from tablebase.ruleset import Ruleset
 
 # What a file holds, a byte a position and the frames of it, while it is written; what is read of it, two
@@ -34,52 +34,6 @@ MOST_PIECES_TO_PLAN = 12
 """The most pieces that are worth a plan."""
 
 
-def pairs(pieces: int) -> list[Material]:
-    """One of each pair of mirrored materials with 2 to `pieces` pieces, each after all that it leads to."""
-    found = [m for n in range(2, pieces + 1) for m in materials(n)]
-    # A capture leaves fewer pieces, a promotion fewer men and as many pieces on each side as there were: what
-    # has been solved of one division of the pieces is not needed for the next.
-    found.sort(key=lambda m: (m.pieces, -m.own_kings - m.own_men, m.men, -m.own_kings))
-    return [m for m in found if canonical(m) == m]
-
-
-def canonical(material: Material) -> Material:
-    """The one of a material and its mirror that `pairs` names."""
-    one = (material.own_kings + material.own_men, material.own_kings)
-    other = (material.other_kings + material.other_men, material.other_kings)
-    return material if one >= other else material.mirror
-
-
-def leads_to(pair: Material) -> set[Material]:
-    """The pairs that one move leads to from a material or its mirror, other than itself."""
-    found = set()
-    for mover in (pair, pair.mirror):
-        crowned = [0, 1] if mover.own_men else [0]
-        left = product(crowned, range(mover.other_kings + 1), range(mover.other_men + 1))
-        for crown, other_kings, other_men in left:
-            if other_kings + other_men:
-                after = Material(mover.own_kings + crown, mover.own_men - crown, other_kings, other_men)
-                found.add(canonical(after))
-    return found - {pair}
-
-
-def depends_on(wanted: Iterable[Material]) -> set[Material]:
-    """All pairs that these lead to in any number of moves, other than themselves."""
-    wanted = set(wanted)
-    found: set[Material] = set()
-    left = list(wanted)
-    while left:
-        new = leads_to(left.pop()) - found
-        found |= new
-        left.extend(new)
-    return found - wanted
-
-
-def both(pair: Material) -> list[Material]:
-    """A material and its mirror, once where they are the same."""
-    return [pair] if pair == pair.mirror else [pair, pair.mirror]
-
-
 class _PairMemory(NamedTuple):
     """Bytes of memory while a pair is solved: for that, with all after tables; and for writing the one before
     it at the same time."""
@@ -93,7 +47,7 @@ class Plan:
     """The solving of `todo`, with `known` (solved before) read back from their files.
 
     Attributes:
-        pieces: the most pieces.
+        scope: what is wanted.
         metrics: what is to be written.
         jobs: threads.
         todo: pairs to solve, in order.
@@ -101,7 +55,7 @@ class Plan:
         ruleset: the rules that outcomes hold under.
     """
 
-    pieces: int
+    scope: Scope
     metrics: tuple[Metric, ...]
     jobs: int
     todo: Sequence[Material]
@@ -122,7 +76,7 @@ class Plan:
     def order(self) -> list[Material]:
         """The pairs to solve or to restore, each after all that it leads to."""
         wanted = {*self.known, *self.todo}
-        return [pair for pair in pairs(self.pieces) if pair in wanted]
+        return [pair for pair in self.scope.pairs if pair in wanted]
 
     @cached_property
     def last_needed_by(self) -> dict[Material, list[Material]]:
@@ -216,18 +170,17 @@ def _largest(pair: Material) -> int:
 
 
 def plan(
-    pieces: int,
+    scope: Scope,
     metrics: Sequence[Metric],
     jobs: int,
     solved: set[Material],
     ruleset: Ruleset = OFFICIAL,
 ) -> Plan:
-    """The plan for all materials of 2 to `pieces` pieces, where the pairs `solved` are there already."""
-    every = pairs(pieces)
-    todo = [pair for pair in every if pair not in solved]
+    """The plan for all that is wanted, where the pairs `solved` are there already."""
+    todo = [pair for pair in scope.pairs if pair not in solved]
     needed = depends_on(todo)
-    known = [pair for pair in every if pair in solved and pair in needed]
-    return Plan(pieces, tuple(metrics), jobs, todo, known, ruleset)
+    known = [pair for pair in scope.pairs if pair in solved and pair in needed]
+    return Plan(scope, tuple(metrics), jobs, todo, known, ruleset)
 
 
 def available_memory() -> int:

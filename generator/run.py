@@ -15,8 +15,9 @@ from generator.encode import read_stored, statistics, stored_values, with_longes
 from generator.errors import OtherTablesError, PlanError
 from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
+from generator.materialgraph import Scope, both
 from generator.memory import Memory
-from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, both, pairs, plan
+from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, plan
 from generator.results import Results
 from generator.sizes import readable
 from generator.slices import Crew, Pair, compile_solver
@@ -175,7 +176,7 @@ def _is_whole(directory: Path, manifest: Manifest, material: Material, metrics: 
 
 def make_plan(
     directory: Path,
-    pieces: int,
+    scope: Scope,
     metrics: Sequence[Metric],
     jobs: int,
     ruleset: Ruleset = OFFICIAL,
@@ -188,13 +189,13 @@ def make_plan(
     Raises:
         OtherTablesError: its tables are of another kind, and not to be replaced.
     """
-    return _make_plan(directory, _open_manifest(directory, ruleset, replace), pieces, metrics, jobs)
+    return _make_plan(directory, _open_manifest(directory, ruleset, replace), scope, metrics, jobs)
 
 
 def _make_plan(
-    directory: Path, manifest: Manifest, pieces: int, metrics: Sequence[Metric], jobs: int
+    directory: Path, manifest: Manifest, scope: Scope, metrics: Sequence[Metric], jobs: int
 ) -> Plan:
-    every = [material for pair in pairs(pieces) for material in both(pair)]
+    every = [material for pair in scope.pairs for material in both(pair)]
     wanted = [
         metric
         for metric in Metric
@@ -202,9 +203,9 @@ def _make_plan(
         and any(metric.fits(material, manifest.ruleset) for material in every)
     ]
     solved = {
-        pair for pair in pairs(pieces) if all(_is_whole(directory, manifest, m, wanted) for m in both(pair))
+        pair for pair in scope.pairs if all(_is_whole(directory, manifest, m, wanted) for m in both(pair))
     }
-    return plan(pieces, wanted, jobs, solved, manifest.ruleset)
+    return plan(scope, wanted, jobs, solved, manifest.ruleset)
 
 
 def is_mapped(work: Plan, memory: int) -> bool:
@@ -240,22 +241,22 @@ def check_plan(directory: Path, work: Plan, memory: int | None = None) -> None:
         return taken <= memory and written <= disk
 
     if fits(work):
-        if work.pieces > MOST_PIECES:
-            raise PlanError(beyond(work.pieces))
+        if work.scope.pieces > MOST_PIECES:
+            raise PlanError(beyond(work.scope.pieces))
         return
-    fitting = 0
-    for pieces in range(2, min(work.pieces, MOST_PIECES + 1)):
-        if not fits(plan(pieces, work.metrics, work.jobs, set(), work.ruleset)):
-            break
-        fitting = pieces
     taken, written = needs(work, memory)
     lacks = [
         f"{readable(need)} of {what} (available: {readable(there)})"
         for what, need, there in (("memory", taken, memory), ("disk", written, disk))
         if need > there
     ]
-    would = f"`--pieces {fitting}` would fit" if fitting else "not even 2 pieces would fit"
-    raise PlanError(f"{work.pieces} pieces need about {' and '.join(lacks)}; {would}")
+    fitting = 1
+    while fitting < min(work.scope.pieces - 1, MOST_PIECES) and fits(
+        plan(Scope(fitting + 1), work.metrics, work.jobs, set(), work.ruleset)
+    ):
+        fitting += 1
+    would = f"`--pieces {fitting}` would fit" if fitting > 1 else "not even 2 pieces would fit"
+    raise PlanError(f"{work.scope} need about {' and '.join(lacks)}; {would}")
 
 
 def beyond(pieces: int) -> str:
@@ -265,7 +266,7 @@ def beyond(pieces: int) -> str:
 
 def generate(
     directory: Path,
-    pieces: int,
+    wanted: int | Scope,
     metrics: Sequence[Metric] = ALL_METRICS,
     jobs: int = 1,
     ruleset: Ruleset = OFFICIAL,
@@ -273,7 +274,7 @@ def generate(
     memory: int | None = None,
     replace: bool = False,
 ) -> Summary:
-    """Solve every material of 2 to `pieces` pieces that `directory` does not hold yet, and write its tables.
+    """Solve every wanted material that `directory` does not hold yet, and write its tables.
 
     Stopped at any moment (by an exception, a signal, a full disk) it leaves the directory whole, without the
     materials in hand; run again, it goes on from there. With `replace` whatever tables are there are removed
@@ -281,7 +282,7 @@ def generate(
 
     Args:
         directory: where the tables are, and where a scratch file is while it runs, if memory is short.
-        pieces: the most pieces.
+        wanted: the most pieces (all materials of 2 to so many), or materials and all that they lead to.
         metrics: what to store. Without DTW it takes less memory and time, as only outcomes are worked out.
         jobs: threads.
         ruleset: what outcomes hold under.
@@ -300,17 +301,18 @@ def generate(
         KeyboardInterrupt: as usual; the pair being written is finished first.
     """
     progress = progress or Silent()
+    scope = wanted if isinstance(wanted, Scope) else Scope(wanted)
     started = time.perf_counter()
     limit = available_memory() if memory is None else memory
     # What is refused leaves nothing behind. (Where a run was before, its strays may take up the room.)
-    work = make_plan(directory, pieces, metrics, jobs, ruleset, replace)
+    work = make_plan(directory, scope, metrics, jobs, ruleset, replace)
     if not (directory / LOCK).exists():
         check_plan(directory, work, limit)
     directory.mkdir(parents=True, exist_ok=True)
     with locked(directory):
         manifest = _open_manifest(directory, ruleset, replace)
         _remove_strays(directory)
-        work = _make_plan(directory, manifest, pieces, metrics, jobs)
+        work = _make_plan(directory, manifest, scope, metrics, jobs)
         check_plan(directory, work, limit)
         if replace and (note := replacing_note(directory)):
             progress.replacing(note)
@@ -356,7 +358,7 @@ class _Run:
     def run(self) -> None:
         work = self._work
         in_memory = [material for pair in work.order for material in both(pair)]
-        tables = afters.allocate(in_memory, work.pieces, self._memory, work.with_scores)
+        tables = afters.allocate(in_memory, work.scope.pieces, self._memory, work.with_scores)
         known = set(work.known)
         with (
             self._memory.watched(),

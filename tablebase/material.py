@@ -7,7 +7,7 @@ from functools import cache
 from math import comb
 
 from tablebase.board import SQUARES, Position
-from tablebase.errors import MaterialError
+from tablebase.errors import MaterialError, quote
 
 _TEXT = re.compile(r"(K*)(M*)v(K*)(M*)")
 _MEN_SQUARES = 28  # a man stands anywhere but on its own last row
@@ -44,7 +44,7 @@ class Material:
         match = _TEXT.fullmatch(text)
         if match is None or text[0] == "v" or text[-1] == "v":
             raise MaterialError(
-                f"{text!r} is no material; write the side to move first, kings before men, "
+                f"{quote(text)} is no material; write the side to move first, kings before men, "
                 "a piece or more on each side, like KKMvK"
             )
         return cls(*map(len, match.groups()))

@@ -10,7 +10,7 @@ import pytest
 from tightrules import tight
 
 from generator import afters
-from generator.plan import both, pairs
+from generator.materialgraph import both, pairs
 from generator.results import NOT_DECIDED, Results, distances, outcomes
 from generator.run import generate
 from generator.slices import Crew, counts_balance

@@ -14,7 +14,8 @@ from generating import PROGRAM, contents, finish, same, start
 
 from generator import run as run_module
 from generator.errors import PlanError
-from generator.plan import Plan, available_disk, available_memory, both, depends_on, leads_to, pairs, plan
+from generator.materialgraph import Scope, both, depends_on, leads_to, pairs
+from generator.plan import Plan, available_disk, available_memory, plan
 from generator.run import check_plan, generate, make_plan
 from generator.sizes import readable
 from tablebase.cli import main
@@ -225,7 +226,7 @@ def test_dry_run_prints_the_plan_and_writes_nothing(tmp_path: Path, capsys: Capt
     assert counts["KKMvK and KvKKM"] == 2 * Material.parse("KKMvK").positions
     assert sum(counts.values()) == 6_408_836
     assert lines[len(listed) :][:3] == [
-        "materials  41 to solve, of 2 to 4 pieces",
+        "materials  41 to solve, of all materials of 2 to 4 pieces",
         "positions  6,408,836",
         "metrics    wdl,dtc,dtw,dtb",
     ]
@@ -252,7 +253,7 @@ def test_what_does_not_fit_the_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     # With less than all would take, arrays are mapped: what cannot be is the limit.
-    room = (plan(4, ALL, 2, set()).memory + plan(5, ALL, 2, set()).least_memory) // 2
+    room = (plan(Scope(4), ALL, 2, set()).memory + plan(Scope(5), ALL, 2, set()).least_memory) // 2
     for module in ("generator.run", "generator.plan"):  # the dry run asks for itself
         monkeypatch.setattr(f"{module}.available_memory", lambda: room)
     command = ["generate", "--data", str(tmp_path), "--jobs", "2"]
@@ -260,7 +261,8 @@ def test_what_does_not_fit_the_memory_is_refused(
         assert main([*command, *options]) == 1
         err = capsys.readouterr().err
         assert re.search(
-            r"5 pieces need about [\d.]+ [MG]B of memory \(available: [\d.]+ [MG]B\); `--pieces 4` would fit",
+            r"of 2 to 5 pieces need about [\d.]+ [MG]B of memory \(available: [\d.]+ [MG]B\); "
+            "`--pieces 4` would fit",
             err,
         ), err
         assert "disk" not in err
@@ -268,17 +270,17 @@ def test_what_does_not_fit_the_memory_is_refused(
     assert main([*command, "--pieces", "4", "--dry-run"]) == 0
     # What would fit does, and what just does not is refused: the limit is where the message says.
     with pytest.raises(PlanError):
-        generate(tmp_path, 3, memory=plan(3, ALL, 1, set()).least_memory - 1)
-    generate(tmp_path, 2, memory=plan(2, ALL, 1, set()).memory)
+        generate(tmp_path, 3, memory=plan(Scope(3), ALL, 1, set()).least_memory - 1)
+    generate(tmp_path, 2, memory=plan(Scope(2), ALL, 1, set()).memory)
 
 
 def test_what_does_not_fit_the_disk_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr(run_module, "available_disk", lambda directory: plan(3, ALL, 1, set()).disk)
+    monkeypatch.setattr(run_module, "available_disk", lambda directory: plan(Scope(3), ALL, 1, set()).disk)
     assert main(["generate", "--data", str(tmp_path), "--pieces", "5"]) == 1
     err = capsys.readouterr().err
-    assert re.search(r"5 pieces need about [\d.]+ MB of disk \(available: [\d.]+ [KM]B\)", err), err
+    assert re.search(r"of 2 to 5 pieces need about [\d.]+ MB of disk \(available: [\d.]+ [KM]B\)", err), err
     assert "`--pieces 3` would fit" in err
     assert "memory" not in err
     monkeypatch.setattr(run_module, "available_disk", lambda directory: 100)
@@ -296,7 +298,7 @@ def test_far_too_many_pieces_are_refused_at_once(tmp_path: Path, capsys: Capture
     assert main([*command, "12", "--dry-run"]) == 1
     answer = capsys.readouterr()
     assert "of 2 to 12 pieces" in answer.out
-    assert re.search(r"12 pieces need about .* would fit", answer.err)
+    assert re.search(r"of 2 to 12 pieces need about .* would fit", answer.err)
     assert main([*command, "13", "--dry-run"]) == 2
     assert not (tmp_path / "data").exists()
 
@@ -315,17 +317,17 @@ def test_a_plan_takes_what_it_depends_on(tmp_path: Path) -> None:
         assert pair not in needed
         assert set().union(leads_to(pair), *(leads_to(other) for other in needed)) - {pair} == needed
     # With all of 2-4 pieces solved, 5 pieces need only those they lead to, and each before its use.
-    work = plan(5, ALL, 1, set(pairs(4)))
+    work = plan(Scope(5), ALL, 1, set(pairs(4)))
     order = [*work.known, *work.todo]
     assert list(work.todo) == [pair for pair in every if pair.pieces == 5]
     for number, pair in enumerate(order):
         assert leads_to(pair) <= set(order[:number])
     # One that is lost in the middle is solved with what it needs, and nothing else.
     lost = Material.parse("KMvM")
-    work = plan(4, ALL, 1, set(pairs(4)) - {lost})
+    work = plan(Scope(4), ALL, 1, set(pairs(4)) - {lost})
     assert list(work.todo) == [lost]
     assert set(work.known) == depends_on([lost])
-    assert not plan(5, ALL, 1, set(every)).todo
+    assert not plan(Scope(5), ALL, 1, set(every)).todo
 
 
 def test_the_estimates_hold(tables5: Path) -> None:
@@ -342,7 +344,7 @@ def test_the_estimates_hold(tables5: Path) -> None:
         for metrics in (ALL, (Metric.WDL,), (Metric.DTC,), (Metric.DTW,), (Metric.DTB,)):
             need = sum(sizes[metric] for metric in metrics)
             assert need <= plan(pieces, metrics, 2, set()).disk
-    assert plan(5, ALL, 2, set()).disk < 2 * sum(sizes.values())
+    assert plan(Scope(5), ALL, 2, set()).disk < 2 * sum(sizes.values())
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells")
@@ -354,14 +356,14 @@ def test_the_memory_estimate_holds(tables4: Path, tmp_path: Path) -> None:
     _, out, _ = finish(start(tmp_path, 4, before=measure))
     most = re.search(r"VmHWM:\s+(\d+) kB", out)
     assert most is not None
-    assert int(most[1]) << 10 <= plan(4, ALL, 2, set()).memory
+    assert int(most[1]) << 10 <= plan(Scope(4), ALL, 2, set()).memory
 
 
 def test_available_room(tmp_path: Path) -> None:
     assert 0 < available_memory() <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     assert available_disk(tmp_path) > 0
     assert available_disk(tmp_path / "not" / "there") == pytest.approx(available_disk(tmp_path), rel=0.1)
-    work = make_plan(tmp_path, 2, ALL, 1)
+    work = make_plan(tmp_path, Scope(2), ALL, 1)
     check_plan(tmp_path, work)
     assert isinstance(work, Plan)
 

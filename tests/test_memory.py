@@ -8,8 +8,9 @@ from generating import finish, same, start
 
 from generator import run
 from generator.afters import allocate, parts_of, size_in_bytes
+from generator.materialgraph import Scope, both, leads_to, pairs
 from generator.memory import Memory
-from generator.plan import both, leads_to, pairs, plan
+from generator.plan import plan
 from tablebase.format import Metric
 from tablebase.material import Material
 
@@ -68,7 +69,7 @@ def test_releasing_a_material_leaves_the_others(memory: Memory) -> None:
 
 
 def test_nothing_is_let_go_of_before_its_last_use() -> None:
-    work = plan(6, tuple(Metric), 1, set())
+    work = plan(Scope(6), tuple(Metric), 1, set())
     gone: set[Material] = set()
     for pair in work.order:
         assert not leads_to(pair) & gone
@@ -77,7 +78,7 @@ def test_nothing_is_let_go_of_before_its_last_use() -> None:
 
 
 def test_a_plan_takes_less_where_it_lets_go() -> None:
-    work = plan(6, tuple(Metric), 1, set())
+    work = plan(Scope(6), tuple(Metric), 1, set())
     all_tables = sum(size_in_bytes(material) for pair in work.order for material in both(pair))
     assert work.memory < all_tables / 2
     assert work.least_memory < work.memory
@@ -93,7 +94,7 @@ atexit.register(lambda: print("peak", resource.getrusage(resource.RUSAGE_SELF).r
 def test_the_memory_limit_is_held_and_changes_nothing(tables5: Path, tmp_path: Path) -> None:
     """5 pieces take about 800 MB; given less, the large arrays are mapped."""
     limit = 700_000_000
-    assert plan(5, tuple(Metric), 2, set()).memory > limit
+    assert plan(Scope(5), tuple(Metric), 2, set()).memory > limit
     status, out, err = finish(start(tmp_path, 5, "--memory", str(limit), before=PEAK))
     assert status == 0, err
     assert int(out.rpartition("peak ")[2]) <= limit

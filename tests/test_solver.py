@@ -16,8 +16,8 @@ from generator import afters, slices
 from generator.afters import DRAWN, LONGEST_PLIES, Afters
 from generator.errors import DistanceOverflowError, StoppedError
 from generator.lanes import king_moves, slides
+from generator.materialgraph import both, canonical, leads_to, pairs
 from generator.menplacements import Blocks
-from generator.plan import both, canonical, leads_to, pairs
 from generator.results import is_stored
 from generator.sides import STRIP
 from generator.slices import Crew, Pair, Workshop

@@ -16,7 +16,8 @@ from generator.afters import DRAWN, Afters
 from generator.boardwords import BoardWords, guard_of, on_board, room_for, with_more, without
 from generator.encode import read_stored, stored_values
 from generator.errors import DistanceOverflowError
-from generator.plan import both, pairs, plan
+from generator.materialgraph import Scope, both, pairs
+from generator.plan import plan
 from generator.results import LONGEST_DTC, is_stored, outcomes
 from generator.run import generate, make_plan
 from generator.slices import Crew, Pair, Workshop
@@ -237,9 +238,9 @@ def test_a_larger_set_can_go_on_without_dtw(tables3: Path, tables4: Path, tmp_pa
     found = files_of(tmp_path, *Metric)
     assert {name: found[name] for name in before} == before
     assert files_of(tmp_path, *OUTCOMES) == files_of(tables4, *OUTCOMES)
-    assert not make_plan(tmp_path, 3, tuple(Metric), 1).todo
-    assert not make_plan(tmp_path, 4, OUTCOMES, 1).todo
-    assert {pair.pieces for pair in make_plan(tmp_path, 4, tuple(Metric), 1).todo} == {4}
+    assert not make_plan(tmp_path, Scope(3), tuple(Metric), 1).todo
+    assert not make_plan(tmp_path, Scope(4), OUTCOMES, 1).todo
+    assert {pair.pieces for pair in make_plan(tmp_path, Scope(4), tuple(Metric), 1).todo} == {4}
 
 
 def test_what_lacks_dtw_is_solved_again(tables3: Path, tmp_path: Path) -> None:
@@ -258,6 +259,6 @@ def test_a_slice_that_has_dtw_keeps_its_longest(copy3: Path, tables3: Path) -> N
 
 def test_no_scores_take_less_memory() -> None:
     def needed(*metrics: Metric) -> int:
-        return plan(6, metrics, 2, set(), KING_MOVES_ONLY).memory
+        return plan(Scope(6), metrics, 2, set(), KING_MOVES_ONLY).memory
 
     assert needed(*OUTCOMES) < 0.6 * needed(*Metric)
