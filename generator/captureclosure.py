@@ -52,7 +52,7 @@ def require_tables(manifest: Manifest, slices: Iterable[Material], metric: Metri
     Raises:
         MissingTableError: one is not there; the message names it and the command that makes it.
     """
-    for material in sorted(slices, key=lambda each: (each.pieces, each.men, str(each))):
+    for material in sorted(slices, key=Material.place):
         record = manifest.slices.get(material)
         if record is None or metric not in record.files:
             raise MissingTableError(

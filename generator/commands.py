@@ -343,17 +343,14 @@ def _add_stats(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def _stats(args: argparse.Namespace) -> int:
     _check_directory(args.data)
     slices = Manifest.load(args.data).slices
-    found = [entry.statistics for _, entry in sorted(slices.items(), key=_order) if entry.statistics]
+    in_order = sorted(slices, key=Material.place)
+    found = [counted for material in in_order if (counted := slices[material].statistics)]
     if args.json:
         print(json.dumps([asdict(statistics) for statistics in found], indent=1))
     else:
         for line in _stats_table(found):
             print(line)
     return 0
-
-
-def _order(item: tuple[Material, object]) -> tuple[int, int, str]:
-    return item[0].pieces, item[0].men, str(item[0])
 
 
 def _stats_table(found: Iterable[Statistics]) -> Iterable[str]:

@@ -90,7 +90,7 @@ def check_draws(directory: Path, jobs: int = 1, progress: Progress | None = None
         found = list(LoneKings(values, most))
         values = Values(directory, touched, (Metric.WDL,), manifest.ruleset, pool, jobs)
         values.fill(_counter(progress, "outcomes", touched))
-        every = sorted(manifest.slices, key=lambda each: (each.pieces, each.men, str(each)))
+        every = sorted(manifest.slices, key=Material.place)
 
         def outcomes(rules: Sequence[RuleName]) -> RuleOutcomes:
             counted = changedoutcomes.changed_outcomes(values, changed, every)

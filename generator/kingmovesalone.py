@@ -45,7 +45,7 @@ def leave_king_moves_alone(
     stale = False  # whether positions with a capture are filled from outcomes that have changed since
     pieces = 0
     # What a move leads to comes first: fewer pieces, then fewer men.
-    for first, last in sorted(pairs, key=lambda pair: (pair[0].pieces, pair[0].men, str(pair[0]))):
+    for first, last in sorted(pairs, key=lambda pair: pair[0].place()):
         if stale and first.pieces > pieces:
             values.fill(lambda more: None)
             stale = False

@@ -114,7 +114,7 @@ class Manifest:
                     "files": {str(metric): record._asdict() for metric, record in entry.files.items()},
                     "stats": entry.statistics and asdict(entry.statistics),
                 }
-                for material, entry in self.slices.items()
+                for material, entry in sorted(self.slices.items(), key=lambda item: item[0].place())
             },
         }
 

@@ -87,6 +87,10 @@ class Material:
         """How many squares the men leave free for the kings."""
         return SQUARES - self.men
 
+    def place(self) -> tuple[int, int, str]:
+        """Where it stands in lists: fewer pieces first, then fewer men, then by name."""
+        return self.pieces, self.men, str(self)
+
     @property
     def own_men_outer(self) -> bool:
         """Whether blocks are numbered by own men first, and for each placement of them by the other side's.
@@ -140,4 +144,4 @@ def materials(pieces: int) -> Iterator[Material]:
         for own_men in range(own + 1)
         for other_men in range(pieces - own + 1)
     ]
-    yield from sorted(found, key=lambda material: (material.men, str(material)))
+    yield from sorted(found, key=Material.place)
