@@ -26,11 +26,19 @@ from tablebase.manifest import Statistics
 from tablebase.material import Material
 
 _LOSS, _WIN = -2, 2
-# The statistics that tell the longest distances of a metric that a slice can be solved without.
-_LONGEST = {
-    Metric.DTW: ("longest_win_plies", "longest_win_fen", "longest_loss_plies", "longest_loss_fen"),
+# The statistics that tell of the distances of a metric that a slice can be solved without.
+_OF_METRIC = {
+    Metric.DTW: (
+        "longest_win_plies",
+        "longest_win_fen",
+        "longest_loss_plies",
+        "longest_loss_fen",
+        "dtw_wins",
+        "dtw_losses",
+    ),
     Metric.DTB: ("longest_dtb_win_plies", "longest_dtb_win_fen"),
 }
+_MOST_PLIES = 256  # a distance is a byte
 _GREATEST_WITH_DTC = 2 * LONGEST_DTC + 1
 
 # A slot that nobody reads (a position with a capture; a distance where there is none) repeats the value
@@ -135,9 +143,15 @@ def read_stored(metric: Metric, stored: NDArray[np.int16], out: Results) -> None
 
 
 @kernel
-def _count(results: Results, counts: NDArray[np.int64], longest: NDArray[np.int64]) -> None:
+def _count(
+    results: Results,
+    counts: NDArray[np.int64],
+    longest: NDArray[np.int64],
+    by_plies: NDArray[np.int64],
+) -> None:
     """`counts` [5] by wdl + 2; `longest` [4, 2]: most plies and the first index that has them, of DTW over
-    wins, DTW over losses, DTC over wins, DTB over wins; -1 where there is none."""
+    wins, DTW over losses, DTC over wins, DTB over wins; -1 where there is none; `by_plies` [4, 256]: how many
+    have so many plies, of DTW over wins and over losses, DTC over wins and over losses."""
     values, dtw_of, dtb_of = results.value, results.dtw, results.dtb
     with_scores, with_balance = len(dtw_of) > 0, len(dtb_of) > 0
     longest[:] = -1
@@ -148,8 +162,13 @@ def _count(results: Results, counts: NDArray[np.int64], longest: NDArray[np.int6
         if wdl == 0:
             continue
         row = 0 if wdl > 0 else 1
-        if with_scores and signed(dtw_of[index]) > longest[row, 0]:
-            longest[row, 0], longest[row, 1] = signed(dtw_of[index]), index
+        if with_scores:
+            dtw = signed(dtw_of[index])
+            by_plies[row, dtw] += 1
+            if dtw > longest[row, 0]:
+                longest[row, 0], longest[row, 1] = dtw, index
+        if wdl in (_WIN, _LOSS):
+            by_plies[2 + row, value >> 1] += 1
         if wdl == _WIN and value >> 1 > longest[2, 0]:
             longest[2, 0], longest[2, 1] = value >> 1, index
         if wdl == _WIN and with_balance and signed(dtb_of[index]) > longest[3, 0]:
@@ -161,7 +180,8 @@ def statistics(material: Material, results: Results) -> Statistics:
     where it was solved without."""
     counts = np.zeros(5, dtype=np.int64)
     longest = np.zeros((4, 2), dtype=np.int64)
-    _count(results, counts, longest)
+    by_plies = np.zeros((4, _MOST_PLIES), dtype=np.int64)
+    _count(results, counts, longest, by_plies)
 
     def of(row: int) -> tuple[int | None, str | None]:
         plies, index = (int(value) for value in longest[row])
@@ -170,13 +190,29 @@ def statistics(material: Material, results: Results) -> Statistics:
         own_men, own_kings, other_men, other_kings = sets_at(material, index)
         return plies, Position(own_men, own_kings, other_men, other_kings).to_fen()
 
+    def counted(row: int) -> tuple[int, ...]:
+        return tuple(np.trim_zeros(by_plies[row], "b").tolist())
+
     loss, blessed_loss, draw, cursed_win, win = (int(count) for count in counts)
     outcomes = win, cursed_win, draw, blessed_loss, loss
-    return Statistics(str(material), material.positions, *outcomes, *of(0), *of(1), *of(2), *of(3))
+    with_scores = len(results.dtw) > 0
+    return Statistics(
+        str(material),
+        material.positions,
+        *outcomes,
+        *of(0),
+        *of(1),
+        *of(2),
+        *of(3),
+        dtw_wins=counted(0) if with_scores else None,
+        dtw_losses=counted(1) if with_scores else None,
+        dtc_wins=counted(2),
+        dtc_losses=counted(3),
+    )
 
 
 def with_longest(counted: Statistics, before: Statistics, kept: Iterable[Metric]) -> Statistics:
     """What is `counted` of a slice that was solved without some metrics whose tables are `kept`, with the
     longest distances of these tables from `before`."""
-    names = [name for metric in kept for name in _LONGEST.get(metric, ())]
+    names = [name for metric in kept for name in _OF_METRIC.get(metric, ())]
     return replace(counted, **{name: getattr(before, name) for name in names})

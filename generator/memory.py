@@ -107,7 +107,11 @@ class Memory:
                 room.map.madvise(advice, begin, end - begin)
 
     def forget(self, arrays: Iterable[NDArray[Any]]) -> None:
-        """Let go of whole arrays: their memory is given back when nothing refers to them any more."""
+        """Let go of whole arrays. Their memory is given back at once, though somebody may still have them (a
+        variable that has not been used again will do): what they held is gone."""
+        arrays = list(arrays)
+        for array in arrays:
+            self.release(array)
         gone = {room.start for array in arrays if (room := self._place(array)[0]) is not None}
         with self._lock:
             self._rooms = [room for room in self._rooms if room.start not in gone]

@@ -41,6 +41,8 @@ _BATCH_WORDS = 2048
 _TASK_POSITIONS = 100_000
 # A block with as many positions is shared by threads: with fewer, waiting for one another takes longer.
 _SHARED_POSITIONS = 100_000
+# Results looked through in one go: what numpy makes of them on the way is a few times their size.
+_AT_ONCE = 1 << 24
 _WORD_ARRAYS = 13
 _NO_LIMIT = LONGEST_PLIES
 
@@ -186,6 +188,15 @@ def _is_done(workshop: Workshop, found: int, material: Material) -> bool:
     return False
 
 
+def _ruled_away(results: Results) -> list[int]:
+    """The indices of all that is won or lost on the board and drawn under the rules."""
+    found: list[int] = []
+    for first in range(0, len(results.value), _AT_ONCE):
+        value = results.value[first : first + _AT_ONCE] & np.uint8(VALUE)
+        found += (first + np.flatnonzero((value >= BLESSED_LOSS) & (value != DRAW))).tolist()
+    return found
+
+
 def _copy(room: BoardWords, count: int) -> BoardWords:
     return BoardWords(room.words[:count].copy(), room.lost[:count].copy(), room.won[:count].copy())
 
@@ -272,11 +283,10 @@ class Crew:
         both: let it be so for what leads here, too. (Only now, as DTC is told by the king-moves rule alone
         within a slice.)"""
         for solved, part in {material: results[0], material.mirror: results[1]}.items():
-            value = part.value & np.uint8(VALUE)
-            indices = np.flatnonzero((value >= BLESSED_LOSS) & (value != DRAW))
-            if not len(indices):
+            indices = _ruled_away(part)
+            if not indices:
                 continue
-            places = np.concatenate([places_of(self._afters, *sets_at(solved, i)) for i in indices.tolist()])
+            places = np.concatenate([places_of(self._afters, *sets_at(solved, i)) for i in indices])
             words, lanes = places[:, 0], places[:, 1].astype(np.uint32)
             decided = (self._afters.lost[words] | self._afters.won[words]) >> lanes & 1 == 1
             self._afters = forget_outcomes(self._afters, places[decided])

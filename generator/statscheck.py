@@ -1,5 +1,7 @@
 """The part of verification that looks at statistics: those of the manifest, counted again."""
 
+from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +17,10 @@ from tablebase.datadir import generate_command
 from tablebase.errors import TablebaseError
 from tablebase.format import Metric, table_name
 from tablebase.kernels.scalarindex import slot_of
-from tablebase.manifest import Statistics
+from tablebase.manifest import COUNTS_BY_PLIES, Statistics
 from tablebase.material import Material
+
+_AT_ONCE = 1 << 22  # distances: numpy makes eight bytes of each while it counts
 
 
 class _Example(NamedTuple):
@@ -46,7 +50,7 @@ def statistics_problem(values: Values, recorded: Statistics, directory: Path) ->
     material = Material.parse(recorded.material)
     wdl, dtc, dtw = values.values_of(material)
     counts = {outcome: int(np.count_nonzero(wdl == outcome)) for outcome in (2, 1, 0, -1, -2)}
-    checks: list[tuple[str, int | None, int | None]] = [
+    checks: list[tuple[str, object, object]] = [
         ("win", recorded.win, counts[2]),
         ("cursed_win", recorded.cursed_win, counts[1]),
         ("draw", recorded.draw, counts[0]),
@@ -65,6 +69,7 @@ def statistics_problem(values: Values, recorded: Statistics, directory: Path) ->
         if counted is not None
     ]
     checks += [(f"{example.name}_plies", example.plies, counted.plies) for example, counted in examples]
+    checks += _counts_by_plies(recorded, wdl, dtc, dtw)
     for name, said, found in checks:
         if said != found:
             return Problem(
@@ -79,6 +84,28 @@ def statistics_problem(values: Values, recorded: Statistics, directory: Path) ->
         if not fits:
             return _wrong_example(values, material, example, directory)
     return None
+
+
+def _counts_by_plies(
+    recorded: Statistics, wdl: NDArray[Any], dtc: NDArray[Any] | None, dtw: NDArray[Any] | None
+) -> Iterator[tuple[str, object, object]]:
+    """Each count of plies that the manifest has and that can be counted: what, as it is, counted again."""
+    of = ((dtw, wdl > 0), (dtw, wdl < 0), (dtc, wdl == 2), (dtc, wdl == -2))
+    for name, (distances, having) in zip(COUNTS_BY_PLIES, of, strict=True):
+        said = getattr(recorded, name)
+        if said is not None and distances is not None:
+            counted = _by_plies(distances, having)
+            for plies, counts in enumerate(zip_longest(said, counted, fillvalue=0)):
+                yield f"{name} of {plies} plies", *counts
+
+
+def _by_plies(distances: NDArray[Any], having: NDArray[np.bool_]) -> tuple[int, ...]:
+    """How many of those positions have each distance, from 0 to the greatest."""
+    counts = np.zeros(np.iinfo(distances.dtype).max + 1, dtype=np.int64)
+    for first in range(0, len(distances), _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        counts += np.bincount(distances[part][having[part]], minlength=len(counts))
+    return tuple(np.trim_zeros(counts, "b").tolist())
 
 
 def example_places(values: CheckedSet, recorded: Statistics) -> list[int]:

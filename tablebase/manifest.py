@@ -15,6 +15,8 @@ from tablebase.format import FORMAT_VERSION, Metric
 from tablebase.material import Material
 
 FILE_NAME = "manifest.json"
+COUNTS_BY_PLIES = ("dtw_wins", "dtw_losses", "dtc_wins", "dtc_losses")
+"""The statistics that are lists of counts, by plies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +30,14 @@ class Statistics:
         longest_loss_plies: the greatest DTW of a loss or blessed loss.
         longest_dtc_win_plies: the greatest DTC of a win.
         longest_dtb_win_plies: the greatest DTB of a win, in a slice that has a `.dtb` table.
+        dtw_wins: how many wins and cursed wins have each DTW, from 0 plies to the longest.
+        dtw_losses: the same of losses and blessed losses.
+        dtc_wins: how many wins have each DTC, from 0 plies to the longest.
+        dtc_losses: the same of losses.
 
     The `longest_*` are None where there is no such position, or where the slice was solved without that
-    distance.
+    distance; the last four are None for the second reason alone, or where the tables are from before they
+    were counted.
     """
 
     material: str
@@ -48,6 +55,10 @@ class Statistics:
     longest_dtc_win_fen: str | None = None
     longest_dtb_win_plies: int | None = None
     longest_dtb_win_fen: str | None = None
+    dtw_wins: tuple[int, ...] | None = None
+    dtw_losses: tuple[int, ...] | None = None
+    dtc_wins: tuple[int, ...] | None = None
+    dtc_losses: tuple[int, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -101,22 +112,20 @@ class Manifest:
         Raises:
             OSError: it cannot be written; the one that was there before still is.
         """
-        text = json.dumps(self._to_json(), indent=1) + "\n"
-        write_atomically(Path(directory) / FILE_NAME, [text.encode()])
+        write_atomically(Path(directory) / FILE_NAME, [self._to_json().encode()])
 
-    def _to_json(self) -> dict[str, Any]:
-        return {
+    def _to_json(self) -> str:
+        """JSON with a line for each material."""
+        head = {
             "format_version": FORMAT_VERSION,
             "generator_version": self.generator_version,
             "ruleset": {"name": self.ruleset.name, "king_moves_plies": self.ruleset.king_moves_plies},
-            "materials": {
-                str(material): {
-                    "files": {str(metric): record._asdict() for metric, record in entry.files.items()},
-                    "stats": entry.statistics and asdict(entry.statistics),
-                }
-                for material, entry in sorted(self.slices.items(), key=lambda item: item[0].place())
-            },
         }
+        materials = ",\n".join(
+            f"{json.dumps(str(material))}: {json.dumps(_entry(self.slices[material]))}"
+            for material in sorted(self.slices, key=Material.place)
+        )
+        return f'{json.dumps(head)[:-1]}, "materials": {{\n{materials}\n}}}}\n'
 
     @classmethod
     def _from_json(cls, data: Any, path: Path) -> Manifest:
@@ -143,6 +152,13 @@ class Manifest:
         return cls(_checked(data, "generator_version", str), ruleset, slices)
 
 
+def _entry(of: SliceRecord) -> dict[str, Any]:
+    return {
+        "files": {str(metric): record._asdict() for metric, record in of.files.items()},
+        "stats": of.statistics and asdict(of.statistics),
+    }
+
+
 def _file_record(data: Any) -> FileRecord:
     digest = _checked(data, "sha256", str)
     if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
@@ -155,6 +171,9 @@ def _statistics(material: str, data: Any) -> Statistics | None:
         return None
     values: dict[str, Any] = {}
     for key in fields(Statistics):
+        if key.name in COUNTS_BY_PLIES:
+            values[key.name] = _counts(data, key.name)
+            continue
         kind = str if key.name == "material" or key.name.endswith("_fen") else int
         # Manifests from before there was a DTB do not have its fields.
         missing = key.name not in data and key.name.startswith("longest_dtb_")
@@ -163,6 +182,15 @@ def _statistics(material: str, data: Any) -> Statistics | None:
     if values["material"] != material:
         raise ValueError(f"the statistics of {material} say they are of {values['material']}")
     return Statistics(**values)
+
+
+def _counts(data: Any, key: str) -> tuple[int, ...] | None:
+    counts = data.get(key)  # manifests from before they were counted do not have them
+    if counts is None:
+        return None
+    if type(counts) is not list or any(type(count) is not int or count < 0 for count in counts):
+        raise ValueError(f"{key} is no list of counts")
+    return tuple(counts)
 
 
 def _checked(data: Any, key: str, kind: type[Any]) -> Any:

@@ -72,7 +72,17 @@ def statistics(arena: Arena, number: int, material: Material) -> Statistics:
 
     counts = [int((wdl == outcome).sum()) for outcome in (2, 1, 0, -1, -2)]
     examples = (*longest(dtw, wdl > 0), *longest(dtw, wdl < 0), *longest(dtc, wdl == 2))
-    return Statistics(str(material), material.positions, *counts, *examples)
+    of = {
+        "dtw_wins": dtw[wdl > 0],
+        "dtw_losses": dtw[wdl < 0],
+        "dtc_wins": dtc[wdl == 2],
+        "dtc_losses": dtc[wdl == -2],
+    }
+    by_plies = {
+        name: tuple(int((plies == each).sum()) for each in range(1 + max(plies.tolist(), default=-1)))
+        for name, plies in of.items()
+    }
+    return Statistics(str(material), material.positions, *counts, *examples, **by_plies)
 
 
 def write(directory: Path, slices: list[Material], arena: Arena, metrics: tuple[Metric, ...]) -> None:

@@ -343,7 +343,7 @@ def test_the_estimates_hold(tables5: Path) -> None:
         }
         for metrics in (ALL, (Metric.WDL,), (Metric.DTC,), (Metric.DTW,), (Metric.DTB,)):
             need = sum(sizes[metric] for metric in metrics)
-            assert need <= plan(pieces, metrics, 2, set()).disk
+            assert need <= plan(Scope(pieces), metrics, 2, set()).disk
     assert plan(Scope(5), ALL, 2, set()).disk < 2 * sum(sizes.values())
 
 

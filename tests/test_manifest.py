@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,16 @@ STATS_KEYS = [
     "longest_dtc_win_fen",
     "longest_dtb_win_plies",
     "longest_dtb_win_fen",
+    "dtw_wins",
+    "dtw_losses",
+    "dtc_wins",
+    "dtc_losses",
 ]
 
 
 def example() -> Manifest:
     statistics = Statistics("KvM", 868, 746, 0, 122, 0, 0, 7, "W:WKa1:Bh4", None, None, 2, "W:WKa1:Bh4")
+    statistics = replace(statistics, dtw_wins=(0, 300, 440, 0, 0, 0, 0, 6), dtw_losses=())
     files = {Metric.WDL: FileRecord(136, "0a" * 32), Metric.DTW: FileRecord(999, "ff" * 32)}
     return Manifest("1.2.3", slices={KVM: SliceRecord(files, statistics), KVM.mirror: SliceRecord()})
 
@@ -58,7 +64,12 @@ def test_a_manifest_from_before_there_was_a_dtb_is_loaded(tmp_path: Path) -> Non
     data = json.loads(path.read_text())
     del data["materials"]["KvM"]["stats"]["longest_dtb_win_plies"]
     del data["materials"]["KvM"]["stats"]["longest_dtb_win_fen"]
+    for key in STATS_KEYS[-4:]:
+        del data["materials"]["KvM"]["stats"][key]
     path.write_text(json.dumps(data))
+    recorded = manifest.slices[KVM]
+    assert recorded.statistics is not None
+    recorded.statistics = replace(recorded.statistics, dtw_wins=None, dtw_losses=None)
     assert Manifest.load(tmp_path) == manifest
     del data["materials"]["KvM"]["stats"]["longest_dtc_win_fen"]
     path.write_text(json.dumps(data))
@@ -97,6 +108,8 @@ def change(*keys: str, to: Any) -> Callable[[dict[str, Any]], None]:
         (change("materials", "KvM", "files", "wdl", "sha256", to="xyz"), ManifestError, "no SHA-256"),
         (change("materials", "KvM", "stats", to={}), ManifestError, "material"),
         (change("materials", "KvM", "stats", "win", to=None), ManifestError, "win is None"),
+        (change("materials", "KvM", "stats", "dtc_wins", to=[1, -1]), ManifestError, "dtc_wins is no list"),
+        (change("materials", "KvM", "stats", "dtc_losses", to="1"), ManifestError, "dtc_losses is no list"),
         (change("materials", "KvM", "stats", "material", to="MvK"), ManifestError, "are of MvK"),
     ],
 )

@@ -189,17 +189,34 @@ def test_the_longest_distances_are_at_the_positions_named(tables5: Path) -> None
                     assert getattr(value, metric) == plies, fen
 
 
+def test_counts_by_plies_add_up_and_end_at_the_longest(tables5: Path) -> None:
+    for s in statistics(tables5).values():
+        for counts, positions, longest in (
+            (s.dtw_wins, s.win + s.cursed_win, s.longest_win_plies),
+            (s.dtw_losses, s.loss + s.blessed_loss, s.longest_loss_plies),
+            (s.dtc_wins, s.win, s.longest_dtc_win_plies),
+            (s.dtc_losses, s.loss, None),
+        ):
+            assert counts is not None
+            assert sum(counts) == positions
+            assert longest is None or len(counts) - 1 == longest
+        assert s.dtw_wins is not None
+        assert not any(s.dtw_wins[::2])  # who wins makes the last move
+
+
 def test_stats_prints_what_the_manifest_holds(tables5: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stats", "--data", str(tables5), "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert {entry["material"] for entry in listed} == {str(m) for m in statistics(tables5)}
-    assert listed == [asdict(statistics(tables5)[Material.parse(entry["material"])]) for entry in listed]
+    held = [asdict(statistics(tables5)[Material.parse(entry["material"])]) for entry in listed]
+    assert listed == json.loads(json.dumps(held))
     for entry in listed:
         assert list(entry) == [
             "material", "positions", "win", "cursed_win", "draw", "blessed_loss", "loss",
             "longest_win_plies", "longest_win_fen", "longest_loss_plies", "longest_loss_fen",
             "longest_dtc_win_plies", "longest_dtc_win_fen",
             "longest_dtb_win_plies", "longest_dtb_win_fen",
+            "dtw_wins", "dtw_losses", "dtc_wins", "dtc_losses",
         ]  # fmt: skip
     assert main(["stats", "--data", str(tables5)]) == 0
     table = capsys.readouterr().out.splitlines()

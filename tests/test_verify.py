@@ -4,6 +4,7 @@ import csv
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -374,6 +375,22 @@ def test_wrong_counts_are_found(copy: Path, name: str) -> None:
     assert "KMvM" in message
     assert f"{name} is 12345 in the manifest" in message
     assert verify(copy, sample=0.01).ok  # a sample does not count
+
+
+@pytest.mark.parametrize("name", ["dtw_wins", "dtw_losses", "dtc_wins", "dtc_losses"])
+@pytest.mark.parametrize("more", [(1,), (0, 0, 0, 1), (0,) * 250 + (1,)])
+def test_wrong_counts_by_plies_are_found(copy: Path, name: str, more: tuple[int, ...]) -> None:
+    recorded = Manifest.load(copy).slices[Material.parse("KMvM")].statistics
+    counts = [a + b for a, b in zip_longest(getattr(recorded, name), more, fillvalue=0)]
+    change_statistics(copy, Material.parse("KMvM"), **{name: tuple(counts)})
+    message = str(the_problem(verify(copy)))
+    changed = next(plies for plies, count in enumerate(more) if count)
+    assert f"the statistics of KMvM are wrong: {name} of {changed} plies is {counts[changed]} in" in message
+
+
+def test_counts_by_plies_that_are_not_there_are_passed_over(copy: Path) -> None:
+    change_statistics(copy, Material.parse("KMvM"), dtw_wins=None, dtw_losses=None, dtc_wins=None)
+    assert verify(copy).ok
 
 
 @pytest.mark.parametrize("name", ["longest_win", "longest_loss", "longest_dtc_win"])
