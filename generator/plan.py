@@ -26,7 +26,8 @@ _LISTED_BYTES = 5
 # Disk, bits a position of a material that has a table of it, rounded up from what 5 and 6 pieces take
 # (docs/performance.md). Fewer pieces take more, which the room for what a file is beside its frames covers.
 _DISK_BITS = {Metric.WDL: 0.2, Metric.DTC: 0.28, Metric.DTW: 1.0, Metric.DTB: 0.65}
-_PROGRAM_BYTES = 450 << 20  # most of it while kernels are compiled
+# The program itself: 690 MiB where it has compiled its kernels, as the compiler keeps that; else 170.
+_PROGRAM_BYTES = 700 << 20
 
 MOST_PIECES = 8
 """The most pieces that tables are made of."""

@@ -45,6 +45,13 @@ def test_the_number_of_threads_changes_nothing(jobs: int, tables3: Path, tmp_pat
     assert same(tmp_path, tables3)
 
 
+@pytest.mark.whole
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_the_number_of_threads_changes_nothing_at_5_pieces(jobs: int, tables5: Path, tmp_path: Path) -> None:
+    generate(tmp_path, 5, jobs=jobs)
+    assert same(tmp_path, tables5)
+
+
 def test_piece_by_piece_is_as_good_as_at_once(tables3: Path, tables4: Path, tmp_path: Path) -> None:
     for pieces in (2, 3):
         generate(tmp_path, pieces)

@@ -53,26 +53,35 @@ def test_a_full_disk_keeps_nothing_and_stops_nothing(tmp_path: Path) -> None:
         assert run(full + REPORT_CACHE, ROOT, tmp_path) == "0 1"
 
 
-@pytest.mark.parametrize("changed", ["bits.py", "movegen.py", "jit.py", "new.py"])
-def test_a_changed_source_has_another_folder(tmp_path: Path, changed: str) -> None:
-    """What the generator's kernels call as well: their own folder changes with either package."""
+FOLDERS = """
+from tablebase.kernels.jit import cache_dir
+from pathlib import Path
+for name in ("tablebase/kernels/bits.py", "tablebase/kernels/movegen.py", "generator/spread.py"):
+    print(cache_dir(Path(name).absolute()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "new"),
+    [
+        ("tablebase/kernels/jit.py", [True, True, True]),
+        ("tablebase/kernels/bits.py", [True, True, True]),
+        ("tablebase/kernels/movegen.py", [False, True, False]),
+        ("generator/spread.py", [False, False, True]),
+        ("generator/results.py", [False, False, True]),  # constants, by way of others
+        ("tablebase/material.py", [False, False, True]),
+        ("generator/run.py", [False, False, False]),
+        ("generator/commands.py", [False, False, False]),
+    ],
+)
+def test_a_changed_source_has_another_folder(tmp_path: Path, changed: str, new: list[bool]) -> None:
+    """Of all kernels that take something from it, and of no others."""
     for package in ("generator", "tablebase"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-    code = (
-        "from pathlib import Path\n"
-        "import generator\n"
-        "from tablebase.kernels.jit import cache_dir\n"
-        "print(cache_dir(), cache_dir(Path(generator.__file__).parent))\n"
-    )
-    before = run(code, tmp_path, tmp_path / "cache").split()
-    assert before == run(code, tmp_path, tmp_path / "cache").split()
-    assert before[0] != before[1]
-    with (tmp_path / "tablebase" / "kernels" / changed).open("a") as file:
+    before = run(FOLDERS, tmp_path, tmp_path / "cache").split()
+    assert before == run(FOLDERS, tmp_path, tmp_path / "cache").split()
+    assert len(set(before)) == 3
+    with (tmp_path / changed).open("a") as file:
         file.write("\n# changed\n")
-    then = run(code, tmp_path, tmp_path / "cache").split()
-    assert then[0] != before[0]
-    assert then[1] not in (before[1], then[0])
-    (tmp_path / "generator" / "new.py").write_text("# another\n")
-    last = run(code, tmp_path, tmp_path / "cache").split()
-    assert last[0] == then[0]
-    assert last[1] != then[1]
+    then = run(FOLDERS, tmp_path, tmp_path / "cache").split()
+    assert [one != other for one, other in zip(before, then, strict=True)] == new

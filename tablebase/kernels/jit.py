@@ -1,15 +1,16 @@
 """The one place where numba's (untyped) decorators are applied, and where compiled kernels are kept.
 
-numba's on-disk cache looks at the file a kernel stands in, not at the kernels it calls from other files: a
-changed helper would leave a stale solver on disk, and a stale solver writes wrong tables. So the cache folder
-of a kernel is keyed by a hash of every source file of its package and of this one, together with the versions
-that made the machine code.
+numba's on-disk cache looks at the file a kernel stands in, not at the kernels and constants it takes from
+other files: a changed helper would leave a stale solver on disk, and a stale solver writes wrong tables. So
+the cache folder of a kernel is keyed by a hash of its file, of this one, and of every file of the project
+that these import, together with the versions that made the machine code.
 """
 
 import _thread
 import functools
 import hashlib
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -28,14 +29,42 @@ from numba.core.caching import FunctionCache
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-_HERE = Path(__file__).parent
+_HERE = Path(__file__)
+_ROOT = _HERE.parents[2]  # where the packages are
+_IMPORT = re.compile(r"^ *(?:from +([\w.]+) +import +(\([^)]*\)|.*)|import +([\w.]+))", re.MULTILINE)
 
 
-def _source_hash(package: Path) -> str:
+def _file_of(module: str) -> Path | None:
+    """The file of a module of this project."""
+    path = _ROOT.joinpath(*module.split("."))
+    found = (each for each in (path.with_suffix(".py"), path / "__init__.py") if each.is_file())
+    return next(found, None)
+
+
+@functools.cache
+def _imported(path: Path) -> frozenset[Path]:
+    """The files of this project that a file imports, wherever in it."""
+    modules: set[str] = set()
+    for origin, names, module in _IMPORT.findall(path.read_text(encoding="utf-8")):
+        modules.add(module or origin)
+        modules.update(f"{origin}.{name}" for name in re.findall(r"\w+", names) if origin)
+    return frozenset(filter(None, map(_file_of, modules)))
+
+
+def _sources(path: Path) -> set[Path]:
+    """A file and this one, all that they import, and all that those import."""
+    found: set[Path] = set()
+    new = {path, _HERE}
+    while new:
+        found |= new
+        new = {imported for each in new for imported in _imported(each)} - found
+    return found
+
+
+def _source_hash(path: Path) -> str:
     digest = hashlib.sha256(f"numba {numba.__version__} numpy {np.__version__}".encode())
-    for folder in dict.fromkeys((_HERE, package)):
-        for path in sorted(folder.glob("*.py")):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    for source in sorted(_sources(path)):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -49,16 +78,16 @@ def _writable(folder: Path) -> bool:
 
 
 @functools.cache
-def cache_dir(package: Path = _HERE) -> Path | None:
-    """The folder of a package's compiled kernels for these very sources, or None where none is writable
+def cache_dir(path: Path) -> Path | None:
+    """The folder of a file's compiled kernels for these very sources, or None where none is writable
     (kernels are then compiled anew in each process).
 
     Args:
-        package: the folder of its sources.
+        path: the file that the kernels stand in.
     """
     base = os.environ.get("SHASHKI_KERNEL_CACHE")
     folder = Path(base) if base else Path(platformdirs.user_cache_dir("shashki")) / "kernels"
-    folder = folder / _source_hash(package)
+    folder = folder / _source_hash(path)
     return folder if _writable(folder) else None
 
 
@@ -83,7 +112,7 @@ class _KernelCache(FunctionCache):
 
 def kernel(function: F) -> F:
     """Compile `function` with numba: no objects, no GIL, cached on disk."""
-    folder = cache_dir(Path(function.__code__.co_filename).parent)
+    folder = cache_dir(Path(function.__code__.co_filename))
     if folder is not None:
         cast(Any, numba.config).CACHE_DIR = str(folder)  # where numba looks when it is told to cache
     compiled: Any = numba.njit(nogil=True, cache=folder is not None)(function)
