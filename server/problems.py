@@ -16,10 +16,13 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 from tablebase.errors import (
     CounterError,
     IllegalPositionError,
+    MaterialError,
+    NoSuchPositionError,
     NotationError,
     RulesetError,
     TablebaseError,
     TableError,
+    TooRareError,
     quote,
 )
 
@@ -39,6 +42,10 @@ class BadParameterError(TablebaseError, ValueError):
     """A parameter of a request that is missing or makes no sense: the message names it."""
 
 
+class NoSuchMaterialError(TablebaseError, LookupError):
+    """A material that has no table here."""
+
+
 class _Kind(NamedTuple):
     error: type[Exception]
     fault: Fault
@@ -50,6 +57,14 @@ class _Kind(NamedTuple):
 # The first that fits is taken, so the particular ones stand before the general ones.
 _KINDS = (
     _Kind(BadParameterError, Fault.USER, HTTPStatus.BAD_REQUEST, _TYPES + "bad-parameter", "Bad parameter"),
+    _Kind(NoSuchMaterialError, Fault.USER, HTTPStatus.NOT_FOUND, _TYPES + "no-such-material", "No table"),
+    _Kind(
+        NoSuchPositionError, Fault.USER, HTTPStatus.NOT_FOUND, _TYPES + "no-such-position", "No such position"
+    ),
+    _Kind(
+        TooRareError, Fault.USER, HTTPStatus.SERVICE_UNAVAILABLE, _TYPES + "too-rare", "Too rare to be found"
+    ),
+    _Kind(MaterialError, Fault.USER, HTTPStatus.BAD_REQUEST, _TYPES + "bad-material", "Not a material"),
     _Kind(RulesetError, Fault.USER, HTTPStatus.BAD_REQUEST, _TYPES + "bad-ruleset", "No such ruleset"),
     _Kind(CounterError, Fault.USER, HTTPStatus.BAD_REQUEST, _TYPES + "bad-counter", "Not a counter"),
     _Kind(NotationError, Fault.USER, HTTPStatus.BAD_REQUEST, _TYPES + "bad-notation", "Not a position"),

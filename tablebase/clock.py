@@ -93,6 +93,11 @@ class Verdict(StrEnum):
     WHITE_WON = "white-won"
     BLACK_WON = "black-won"
 
+    @property
+    def ends_the_game(self) -> bool:
+        """Whether the game has ended for certain: a win, or a draw that needs no claim."""
+        return self in (Verdict.DRAWN, Verdict.WHITE_WON, Verdict.BLACK_WON)
+
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
@@ -120,6 +125,15 @@ class Ruling:
                 return tuple(state for state in self.states if state.claimable)
             case _:
                 return ()
+
+
+def unit_of(limit: Limit, ruleset: Ruleset) -> Unit:
+    """What is counted until a limit of a ruleset is reached."""
+    counter, _ = limit.thresholds[0]
+    if counter is Counter.REPETITIONS:
+        return Unit.TIMES
+    own = limit.own_moves or any(count.own_moves for count in ruleset.counts if count.counter is counter)
+    return Unit.OWN_MOVES if own else Unit.PLIES
 
 
 def _draws(state: RuleState) -> bool:
@@ -289,7 +303,7 @@ class Clock:
             applies=applies,
             count=self._count(counter, limit),
             limit=most,
-            unit=self._unit(counter, limit),
+            unit=unit_of(limit, self.ruleset),
             remaining=self._remaining(limit),
             fired=applies and not over and self._fired(limit, stronger, board_won),
             claim=rule.claim,
@@ -306,14 +320,6 @@ class Clock:
 
     def _remaining(self, limit: Limit) -> int:
         return max(0, *(most - self._count(counter, limit) for counter, most in limit.thresholds))
-
-    def _unit(self, counter: Counter, limit: Limit) -> Unit:
-        if counter is Counter.REPETITIONS:
-            return Unit.TIMES
-        own = limit.own_moves or any(
-            count.own_moves for count in self.ruleset.counts if count.counter is counter
-        )
-        return Unit.OWN_MOVES if own else Unit.PLIES
 
     def _fired(self, limit: Limit, stronger: tuple[Color, ...], board_won: BoardWon | None) -> bool | None:
         if self._remaining(limit):

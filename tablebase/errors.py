@@ -51,6 +51,14 @@ class TooManyPiecesError(MissingTableError):
     """A position with more pieces than the tables hold: the message says how many they hold."""
 
 
+class NoSuchPositionError(TablebaseError, LookupError):
+    """A random position of a kind that there is none of."""
+
+
+class TooRareError(TablebaseError, LookupError):
+    """A random position of a kind so rare that none was found within the effort allowed."""
+
+
 class MissingPackageError(TablebaseError, ImportError):
     """A package that an optional part of the library needs and that is not installed."""
 

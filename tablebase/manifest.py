@@ -13,6 +13,7 @@ from tablebase.drawrules import OFFICIAL, RULESETS, Ruleset
 from tablebase.errors import ManifestError, WrongVersionError
 from tablebase.format import FORMAT_VERSION, Metric
 from tablebase.material import Material
+from tablebase.outcome import Outcome
 
 FILE_NAME = "manifest.json"
 COUNTS_BY_PLIES = ("dtw_wins", "dtw_losses", "dtc_wins", "dtc_losses")
@@ -59,6 +60,11 @@ class Statistics:
     dtw_losses: tuple[int, ...] | None = None
     dtc_wins: tuple[int, ...] | None = None
     dtc_losses: tuple[int, ...] | None = None
+
+    def count(self, outcome: Outcome) -> int:
+        """How many positions have an outcome (not `UNKNOWN`) for the side to move."""
+        number: int = getattr(self, outcome.value.replace("-", "_"))
+        return number
 
 
 @dataclass(slots=True)

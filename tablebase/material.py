@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from math import comb
 
 from tablebase.board import SQUARES, Position
@@ -66,6 +67,17 @@ class Material:
     def mirror(self) -> "Material":
         """The same pieces with the other side to move."""
         return Material(self.other_kings, self.other_men, self.own_kings, self.own_men)
+
+    def after_a_move(self) -> set["Material"]:
+        """What one move may lead to, seen by the other side: captures and promotions, and the mirror for the
+        moves that change nothing. No materials of one side alone, where the game is over."""
+        found = set()
+        for crowned in range(min(self.own_men, 1) + 1):
+            kings, men = self.own_kings + crowned, self.own_men - crowned
+            for other_kings, other_men in product(range(self.other_kings + 1), range(self.other_men + 1)):
+                if other_kings + other_men:
+                    found.add(Material(other_kings, other_men, kings, men))
+        return found
 
     @property
     def pieces(self) -> int:

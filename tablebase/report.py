@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TypedDict
 
-from tablebase.board import Position
+from tablebase.board import SQUARE_NAMES, Position
 from tablebase.boardwin import board_won_by
 from tablebase.clock import Clock
 from tablebase.drawcases import DrawCase
@@ -43,29 +43,35 @@ class AfterReport(ValueReport):
     counters: dict[str, int]
 
 
-class MoveReport(TypedDict):
-    """A move, what it is worth to the player who makes it, and the position after it.
+class MoveFactsReport(TypedDict):
+    """A move, and what it is worth to the player who makes it.
 
-    `dtc`, `dtw` and `dtb` are the move's own: plies counted from before it.
+    `path` has every square that the piece stands on, the start first; `captured` those of the captured
+    pieces, in order. `zeroing` is whether it is a capture or a man's move, to which DTC counts. `dtc`, `dtw`
+    and `dtb` are the move's own: plies counted from before it.
     """
 
     move: str
+    path: list[str]
+    captured: list[str]
+    promotes: bool
+    zeroing: bool
     outcome: str
     dtc: int | None
     dtw: int | None
     dtb: int | None
+
+
+class MoveReport(MoveFactsReport):
+    """A move, its value, and the position after it."""
+
     after: ValueReport
 
 
-class RuledMoveReport(TypedDict):
+class RuledMoveReport(MoveFactsReport):
     """As `MoveReport`, of a game in progress: `rules_outcome` is what the move is worth to the player who
     makes it under the rules, counters as they are, the text of a `Prospect`."""
 
-    move: str
-    outcome: str
-    dtc: int | None
-    dtw: int | None
-    dtb: int | None
     rules_outcome: str
     after: AfterReport
 
@@ -76,8 +82,8 @@ class PositionReport(TypedDict):
     `outcome`, `wdl` and the distances are from fresh counters: `dtc`, `dtw` and `dtb` are plies, `dtc_moves`
     and so on the same in moves; None where there is none. `outcome` is `unknown` and `wdl` None where there
     is no table for it. The rest is about the game, its counters as they are: `counters` by name, `verdict`
-    the text of a `Verdict`, `winner` where the game has been won, `rules` what each rule of the ruleset says,
-    `rules_outcome` the text of a `Prospect`.
+    the text of a `Verdict`, `game_over` whether it has ended for certain, `winner` where it has been won,
+    `rules` what each rule of the ruleset says, `rules_outcome` the text of a `Prospect`.
     """
 
     fen: str
@@ -95,6 +101,7 @@ class PositionReport(TypedDict):
     ruleset: str
     counters: dict[str, int]
     verdict: str
+    game_over: bool
     winner: str | None
     rules: list[RuleStateReport]
     rules_outcome: str
@@ -179,6 +186,7 @@ def position_report(tablebase: Tablebase, clock: Clock) -> PositionReport:
         "ruleset": clock.ruleset.name,
         "counters": asdict(clock.counters),
         "verdict": str(ruling.verdict),
+        "game_over": ruling.verdict.ends_the_game,
         "winner": None if clock.winner is None else str(clock.winner),
         "rules": rules_report(ruling.states),
         "rules_outcome": str(search.prospect(clock, ruling, probe)),
@@ -198,28 +206,31 @@ def value_report(position: Position, probe: Probe) -> ValueReport:
     }
 
 
-def move_report(move: MoveValue) -> MoveReport:
-    """A move with its value, as `Tablebase.moves` gives it."""
+def _move_facts(move: MoveValue) -> MoveFactsReport:
     return {
         "move": str(move.move),
+        "path": [SQUARE_NAMES[square] for square in move.move.path],
+        "captured": [SQUARE_NAMES[square] for square in move.move.captured],
+        "promotes": move.move.promotes,
+        "zeroing": move.move.zeroing,
         "outcome": str(move.outcome),
         "dtc": move.dtc,
         "dtw": move.dtw,
         "dtb": move.dtb,
-        "after": value_report(move.after, move.probe_after),
     }
 
 
+def move_report(move: MoveValue) -> MoveReport:
+    """A move with its value, as `Tablebase.moves` gives it."""
+    return {**_move_facts(move), "after": value_report(move.after, move.probe_after)}
+
+
 def _ruled_move_report(move: RuledMove) -> RuledMoveReport:
-    told = move_report(move.value)
+    after = value_report(move.value.after, move.value.probe_after)
     return {
-        "move": told["move"],
-        "outcome": told["outcome"],
-        "dtc": told["dtc"],
-        "dtw": told["dtw"],
-        "dtb": told["dtb"],
+        **_move_facts(move.value),
         "rules_outcome": str(move.prospect),
-        "after": {**told["after"], "counters": asdict(move.clock.counters)},
+        "after": {**after, "counters": asdict(move.clock.counters)},
     }
 
 
@@ -244,6 +255,19 @@ def line_report(line: Line, clock: Clock, probe: Probe, prospect: Prospect) -> L
         "winner": None if line.winner is None else str(line.winner),
         "fired": rules_report(line.fired),
     }
+
+
+def best_line_report(tablebase: Tablebase, clock: Clock, limit: int) -> LineReport:
+    """The line from a position on, of `limit` plies at the most, under the rules of its clock.
+
+    Raises:
+        ArgumentError: the limit is negative.
+        TableError: a table is there but cannot be read.
+    """
+    search = RuleSearch(tablebase, SEARCH_EFFORT)
+    probe = tablebase.get_probe(clock.position)
+    line = search.line(clock, limit)
+    return line_report(line, clock, probe, search.prospect(clock, probe=probe))
 
 
 def draw_case_report(case: DrawCase) -> DrawCaseReport:

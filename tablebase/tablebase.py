@@ -8,7 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import overload
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from tablebase.board import Position
 from tablebase.boardarrays import Boards, BoardValues
@@ -114,6 +115,18 @@ class Tablebase:
     def pieces(self) -> int:
         """The greatest number of pieces up to which all outcomes are there; 0 for an empty set."""
         return self._tables.pieces
+
+    @property
+    def materials(self) -> list[Material]:
+        """Every material whose outcomes are there: fewer pieces first, then fewer men, then by name."""
+        return sorted(
+            self._tables.slices, key=lambda material: (material.pieces, material.men, str(material))
+        )
+
+    @property
+    def cache_used_bytes(self) -> int:
+        """How many bytes of decoded frames and tables are kept now."""
+        return self._tables.cache_used_bytes + self._decoded.used_bytes
 
     def has_table(self, material: Material, metric: Metric = Metric.WDL) -> bool:
         """Whether a slice's table is in the set."""
@@ -256,6 +269,18 @@ class Tablebase:
             except MissingPackageError:
                 self._array_values = self._values
         return self._array_values.values(Boards(sets, black), [Metric(metric) for metric in distances])
+
+    def stored_outcomes(self, material: Material, indices: NDArray[np.int64]) -> NDArray[np.int16]:
+        """What the table of a material stores as the outcomes at some places of its index, 2 to -2.
+
+        Of a position with a capture for the side to move this means nothing.
+
+        Raises:
+            MissingTableError: there is no table of the material.
+            IndexError: the material has no such place.
+            TableError: the table cannot be read.
+        """
+        return self._tables.table(material, Metric.WDL).values(indices)
 
     # Moves of a position
 

@@ -51,6 +51,11 @@ class TableSet:
         """The rules that the tables assume; the official ones while there are no tables."""
         return self._ruleset or OFFICIAL
 
+    @property
+    def cache_used_bytes(self) -> int:
+        """How many bytes of decoded frames are kept now."""
+        return self._cache.used_bytes
+
     def add_directory(self, path: Path | str) -> int:
         """Add the tables of a directory, as `Tablebase.add_directory` says."""
         directory = Path(path)

@@ -113,7 +113,7 @@ def test_a_wheel_has_the_packages_whole_and_nothing_else(wheel: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert inside - metadata == wanted
-    assert {f"{package}/py.typed" for package in PACKAGES} | {"server/page.html"} < wanted
+    assert {f"{package}/py.typed" for package in PACKAGES} | {"server/static/index.html"} < wanted
     assert {"LICENSE", "data/LICENSE"} == {
         name.partition("/licenses/")[2] for name in metadata if "/licenses/" in name
     }

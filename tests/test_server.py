@@ -31,9 +31,10 @@ from tablebase.rulesearch import RuleSearch
 
 VALUE_FIELDS = ["outcome", "wdl", "dtc", "dtw", "dtb"]
 MOVES_FIELDS = ["dtc_moves", "dtw_moves", "dtb_moves"]
-GAME_FIELDS = ["ruleset", "counters", "verdict", "winner", "rules", "rules_outcome"]
+GAME_FIELDS = ["ruleset", "counters", "verdict", "game_over", "winner", "rules", "rules_outcome"]
 POSITION_FIELDS = ["fen", "turn", "material", "pieces", *VALUE_FIELDS, *MOVES_FIELDS, *GAME_FIELDS, "moves"]
-MOVE_FIELDS = ["move", "outcome", "dtc", "dtw", "dtb", "rules_outcome", "after"]
+MOVE_FACTS = ["move", "path", "captured", "promotes", "zeroing", "outcome", "dtc", "dtw", "dtb"]
+MOVE_FIELDS = [*MOVE_FACTS, "rules_outcome", "after"]
 AFTER_FIELDS = ["fen", *VALUE_FIELDS, "counters"]
 CASE_COUNTS = ["count", "limit", "unit", "remaining", "fired"]
 CASE_VALUES = ["board_outcome", "moves_needed", "within_limit"]
@@ -91,6 +92,7 @@ def test_position(client: FlaskClient) -> None:
         "ruleset": "official",
         "counters": FRESH,
         "verdict": "open",
+        "game_over": False,
         "winner": None,
         "rules_outcome": "win",
     }
@@ -100,6 +102,10 @@ def test_position(client: FlaskClient) -> None:
         assert list(move["after"]) == AFTER_FIELDS
     assert moves[2] == {
         "move": "e1-f2",
+        "path": ["e1", "f2"],
+        "captured": [],
+        "promotes": False,
+        "zeroing": False,
         "outcome": "win",
         "dtc": 4,
         "dtw": 33,
@@ -167,7 +173,7 @@ def test_a_game_that_is_over_is_lost(client: FlaskClient, fen: str) -> None:
     answer = ask(client, "/v1/position", fen=fen)
     assert (answer["outcome"], answer["wdl"], answer["dtc"], answer["dtw"]) == ("loss", -2, 0, 0)
     winner = "white" if fen[0] == "B" else "black"
-    assert (answer["verdict"], answer["winner"]) == (f"{winner}-won", winner)
+    assert (answer["verdict"], answer["game_over"], answer["winner"]) == (f"{winner}-won", True, winner)
     assert (answer["rules_outcome"], answer["moves"]) == ("loss", [])
 
 
@@ -293,7 +299,7 @@ def test_a_parameter_that_is_there_twice(client: FlaskClient) -> None:
 
 
 def test_no_such_address(client: FlaskClient) -> None:
-    for path in ("/v1", "/v1/positions/", "/static/page.html", "/v1/<script>"):
+    for path in ("/v1", "/v1/positions/", "/static/page.html", "/static/../app.py", "/v1/<script>"):
         assert "there is nothing at" in problem(client.get(path), 404)["detail"]
 
 
@@ -344,7 +350,7 @@ def test_any_text_is_answered(app: Flask, text: str, path: str) -> None:
 
 
 def test_the_page_stands_alone(client: FlaskClient) -> None:
-    response = client.get("/")
+    response = client.get("/", buffered=True)
     assert response.status_code == 200
     assert response.mimetype == "text/html"
     assert "<form>" in response.text
@@ -356,14 +362,16 @@ def test_the_page_stands_alone(client: FlaskClient) -> None:
 
 def test_the_page_says_what_its_distances_measure(client: FlaskClient) -> None:
     page = " ".join(
-        re.sub(r"<script>.*</script>|<[^>]*>", " ", client.get("/").text, flags=re.DOTALL).split()
+        re.sub(
+            r"<script>.*</script>|<[^>]*>", " ", client.get("/", buffered=True).text, flags=re.DOTALL
+        ).split()
     )
     assert "DTC: plies to the next capture, man's move or end of the game" in page
     assert "DTW: plies to the end of the game, without draw rules" in page
 
 
 def test_the_pages_examples_have_answers(client: FlaskClient) -> None:
-    examples = re.findall(r'href="\?fen=([^"]+)"', client.get("/").text)
+    examples = re.findall(r'href="\?fen=([^"]+)"', client.get("/", buffered=True).text)
     assert len(examples) >= 3
     for fen in examples:
         assert ask(client, "/v1/position", fen=fen)["rules_outcome"] == "win"

@@ -92,6 +92,7 @@ def test_what_counts_nothing_in_a_position_is_0(client: FlaskClient) -> None:
 def test_a_game_that_a_rule_has_drawn(client: FlaskClient) -> None:
     answer = ask(client, "/v1/position", fen="W:WKa1,Ke1,c3:BKb8", king_plies=30)
     assert (answer["verdict"], answer["winner"], answer["rules_outcome"]) == ("drawn", None, "draw")
+    assert answer["game_over"] is True
     assert [rule["rule"] for rule in answer["rules"] if rule["fired"]] == ["king-moves"]
     # As if it went on: a man's move begins the count anew, and that of the balance goes on.
     assert answer["outcome"] == "win"
@@ -109,6 +110,7 @@ def test_a_game_that_a_rule_has_drawn(client: FlaskClient) -> None:
 def test_a_draw_that_can_be_claimed(client: FlaskClient) -> None:
     answer = ask(client, "/v1/position", fen="B:WKa1,Ke1,c3:BKb8", repetitions=3)
     assert (answer["outcome"], answer["verdict"], answer["rules_outcome"]) == ("loss", "claimable", "draw")
+    assert answer["game_over"] is False
 
 
 def test_every_ruleset_reports_its_own_rules(client: FlaskClient) -> None:
