@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from enum import Enum, auto
 from http import HTTPStatus
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, NoReturn, TypedDict
 
 from flask import Flask, Response, current_app, json, request
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+from pydantic import ValidationError
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from tablebase.errors import (
     CounterError,
@@ -27,8 +28,21 @@ from tablebase.errors import (
 )
 
 MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER = 1
+"""After how many seconds to come again, where the service has too much to do."""
 
 _TYPES = "tag:shashki-tablebase,2026:"  # RFC 4151: names that stay as they are and lead nowhere
+
+
+class ProblemReport(TypedDict):
+    """Why there is no answer."""
+
+    type: Annotated[
+        str, "the kind of problem, a name that does not change; about:blank: the status says it all"
+    ]
+    title: Annotated[str, "the kind of problem, for people"]
+    status: Annotated[int, "the status of the answer"]
+    detail: Annotated[str, "what is wrong, and what to do about it"]
 
 
 class Fault(Enum):
@@ -42,8 +56,24 @@ class BadParameterError(TablebaseError, ValueError):
     """A parameter of a request that is missing or makes no sense: the message names it."""
 
 
+class BadBodyError(TablebaseError, ValueError):
+    """A body that is not what a request takes: the message says what is wrong with it."""
+
+
+class UnsupportedMediaTypeError(TablebaseError, ValueError):
+    """A body of a type that a request does not take: the message says which it takes."""
+
+
 class NoSuchMaterialError(TablebaseError, LookupError):
     """A material that has no table here."""
+
+
+class BusyError(TablebaseError, RuntimeError):
+    """More to do than this server does at a time: asking again later helps."""
+
+
+class NoTablesError(TablebaseError, RuntimeError):
+    """A server without any tables."""
 
 
 class _Kind(NamedTuple):
@@ -54,27 +84,30 @@ class _Kind(NamedTuple):
     title: str
 
 
+def _users(error: type[Exception], status: HTTPStatus, name: str, title: str) -> _Kind:
+    return _Kind(error, Fault.USER, status, _TYPES + name, title)
+
+
 # The first that fits is taken, so the particular ones stand before the general ones.
 _KINDS = (
-    _Kind(BadParameterError, Fault.USER, HTTPStatus.BAD_REQUEST, _TYPES + "bad-parameter", "Bad parameter"),
-    _Kind(NoSuchMaterialError, Fault.USER, HTTPStatus.NOT_FOUND, _TYPES + "no-such-material", "No table"),
-    _Kind(
-        NoSuchPositionError, Fault.USER, HTTPStatus.NOT_FOUND, _TYPES + "no-such-position", "No such position"
+    _users(BadParameterError, HTTPStatus.BAD_REQUEST, "bad-parameter", "Bad parameter"),
+    _users(BadBodyError, HTTPStatus.BAD_REQUEST, "bad-body", "Bad body"),
+    _users(
+        UnsupportedMediaTypeError,
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        "unsupported-media-type",
+        "Not a type of body that is taken",
     ),
-    _Kind(
-        TooRareError, Fault.USER, HTTPStatus.SERVICE_UNAVAILABLE, _TYPES + "too-rare", "Too rare to be found"
-    ),
-    _Kind(MaterialError, Fault.USER, HTTPStatus.BAD_REQUEST, _TYPES + "bad-material", "Not a material"),
-    _Kind(RulesetError, Fault.USER, HTTPStatus.BAD_REQUEST, _TYPES + "bad-ruleset", "No such ruleset"),
-    _Kind(CounterError, Fault.USER, HTTPStatus.BAD_REQUEST, _TYPES + "bad-counter", "Not a counter"),
-    _Kind(NotationError, Fault.USER, HTTPStatus.BAD_REQUEST, _TYPES + "bad-notation", "Not a position"),
-    _Kind(
-        IllegalPositionError,
-        Fault.USER,
-        HTTPStatus.BAD_REQUEST,
-        _TYPES + "illegal-position",
-        "Illegal position",
-    ),
+    _users(NoSuchMaterialError, HTTPStatus.NOT_FOUND, "no-such-material", "No table of this material"),
+    _users(NoSuchPositionError, HTTPStatus.NOT_FOUND, "no-such-position", "No such position"),
+    _users(TooRareError, HTTPStatus.SERVICE_UNAVAILABLE, "too-rare", "Too rare to be found"),
+    _users(BusyError, HTTPStatus.SERVICE_UNAVAILABLE, "busy", "Too much to do"),
+    _users(NoTablesError, HTTPStatus.SERVICE_UNAVAILABLE, "no-tables", "No tables"),
+    _users(MaterialError, HTTPStatus.BAD_REQUEST, "bad-material", "Not a material"),
+    _users(RulesetError, HTTPStatus.BAD_REQUEST, "bad-ruleset", "No such ruleset"),
+    _users(CounterError, HTTPStatus.BAD_REQUEST, "bad-counter", "Not a counter"),
+    _users(NotationError, HTTPStatus.BAD_REQUEST, "bad-notation", "Not a position"),
+    _users(IllegalPositionError, HTTPStatus.BAD_REQUEST, "illegal-position", "Illegal position"),
     _Kind(
         TableError,
         Fault.OURS,
@@ -92,15 +125,57 @@ def register_problems(app: Flask) -> None:
     app.register_error_handler(Exception, _answer)
 
 
+def refuse_invalid(error: ValidationError) -> NoReturn:
+    """What flask-openapi3 is to do with what is not valid: raise our own error.
+
+    Raises:
+        TablebaseError: the one that a check has raised, or one that says where what is wrong.
+    """
+    first = error.errors(include_url=False)[0]
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, TablebaseError):
+        raise cause
+    where = ".".join(map(str, first["loc"])) or "it"
+    message = first["msg"].lower()
+    if error.title.endswith("Body"):
+        raise BadBodyError(f"the body cannot be taken: {where}: {message}")
+    raise BadParameterError(f"the parameter {where}: {message}")
+
+
+def problem_of(error: TablebaseError) -> ProblemReport:
+    """The problem that an error of the user's is, where one of many questions has it.
+
+    Raises:
+        TablebaseError: that error, where the fault is ours.
+    """
+    kind = _kind_of(error)
+    if kind.fault is Fault.OURS:
+        raise error
+    return _problem(kind.status, kind.type, kind.title, str(error))
+
+
+def plain_problem(status: HTTPStatus, detail: str) -> str:
+    """The body of a problem that its status alone names, for what never reaches the application."""
+    return json.dumps(_problem(status, "about:blank", status.phrase, detail))
+
+
+def _kind_of(error: Exception) -> _Kind:
+    return next(kind for kind in _KINDS if isinstance(error, kind.error))
+
+
 def _answer(error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return _answer_http(error)
-    kind = next(kind for kind in _KINDS if isinstance(error, kind.error))
+    kind = _kind_of(error)
     detail = str(error)
     if kind.fault is Fault.OURS:
         current_app.logger.error("%s %s failed", request.method, request.full_path, exc_info=error)
         detail = _OURS_DETAIL
-    return _problem(kind.status, kind.type, kind.title, detail)
+    body = json.dumps(_problem(kind.status, kind.type, kind.title, detail))
+    response = Response(body, kind.status, mimetype=MEDIA_TYPE)
+    if isinstance(error, BusyError):
+        response.headers["Retry-After"] = str(RETRY_AFTER)
+    return response
 
 
 def _answer_http(error: HTTPException) -> Response:
@@ -108,10 +183,12 @@ def _answer_http(error: HTTPException) -> Response:
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     path = quote(request.path)
     if isinstance(error, NotFound):
-        detail = f"there is nothing at {path}; docs/api.md lists what there is, and / is the page for people"
+        detail = f"there is nothing at {path}; /openapi/ shows what there is, and / is the page for people"
     elif isinstance(error, MethodNotAllowed):
         allowed = ", ".join(sorted(error.valid_methods or ()))
         detail = f"{path} does not take {request.method}; it takes {allowed}"
+    elif isinstance(error, RequestEntityTooLarge):
+        detail = f"the body is longer than {request.max_content_length} bytes; send it in parts"
     else:
         detail = error.description or status.phrase
     response = Response(plain_problem(status, detail), status, mimetype=MEDIA_TYPE)
@@ -121,14 +198,5 @@ def _answer_http(error: HTTPException) -> Response:
     return response
 
 
-def _problem(status: HTTPStatus, type_: str, title: str, detail: str) -> Response:
-    return Response(_body(status, type_, title, detail), status, mimetype=MEDIA_TYPE)
-
-
-def plain_problem(status: HTTPStatus, detail: str) -> str:
-    """The body of a problem that its status alone names, for what never reaches the application."""
-    return _body(status, "about:blank", status.phrase, detail)
-
-
-def _body(status: HTTPStatus, type_: str, title: str, detail: str) -> str:
-    return json.dumps({"type": type_, "title": title, "status": int(status), "detail": detail})
+def _problem(status: HTTPStatus, type_: str, title: str, detail: str) -> ProblemReport:
+    return {"type": type_, "title": title, "status": int(status), "detail": detail}

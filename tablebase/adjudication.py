@@ -249,6 +249,7 @@ class Adjudicator:
             them there.
         effort: how many positions may be looked at for one game where the tables alone do not tell how it
             would end under the rules; beyond that, such a prospect is left open.
+        most_plies: how many plies of a game are followed; those beyond are a problem of it.
 
     Raises:
         NotationError: there is no such numbering.
@@ -260,11 +261,13 @@ class Adjudicator:
         ruleset: Ruleset = OFFICIAL,
         numbering: Numbering | str | None = None,
         effort: int = EFFORT,
+        most_plies: int = MAX_PLIES,
     ) -> None:
         self._tablebase = tablebase
         self._ruleset = ruleset
         self._numbering = find_numbering(numbering)
         self._effort = effort
+        self._most_plies = most_plies
         self._board_won: BoardWon = board_won_by(tablebase)
 
     def games(self, text: str) -> Iterator[Adjudication]:
@@ -290,7 +293,7 @@ class Adjudicator:
         mistakes: list[Mistake] = []
         stand, stop = start, None
         for ply, written in enumerate(game.moves, 1):
-            if (stop := _reason_to_stop(game, stand, ply)) is not None:
+            if (stop := _reason_to_stop(game, stand, ply, self._most_plies)) is not None:
                 break
             try:
                 move = parse_move(stand.position, written.plain, numbering)
@@ -351,7 +354,7 @@ class Adjudicator:
         )
 
 
-def _reason_to_stop(game: PdnGame, stand: Stand, ply: int) -> Problem | None:
+def _reason_to_stop(game: PdnGame, stand: Stand, ply: int, most_plies: int) -> Problem | None:
     """Why the move of a ply is not followed any more, if it is not."""
     written = game.moves[ply - 1]
     left = len(game.moves) - ply + 1
@@ -367,13 +370,13 @@ def _reason_to_stop(game: PdnGame, stand: Stand, ply: int) -> Problem | None:
             f"the game {ended} {when}, and goes on with {_moves(left)} from {quote(written.text)} on, "
             "which are not followed",
         )
-    if ply > MAX_PLIES:
+    if ply > most_plies:
         return Problem(
             ProblemKind.TOO_LONG,
             written.line,
             ply,
             written.text,
-            f"the game has {len(game.moves)} plies; the first {MAX_PLIES} are followed",
+            f"the game has {len(game.moves)} plies; the first {most_plies} are followed",
         )
     return None
 

@@ -6,95 +6,112 @@ Every function returns what `json.dumps` takes as it is, in a fixed order of key
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
-from tablebase.adjudication import Adjudication, Mistake, PlayedPly, Problem, Stand
+from tablebase.adjudication import (
+    Adjudication,
+    Agreement,
+    Ending,
+    Mistake,
+    PlayedPly,
+    Problem,
+    ProblemKind,
+    Stand,
+)
+from tablebase.board import Color
+from tablebase.clock import Verdict
 from tablebase.drawclaims import DrawClaim
+from tablebase.gameresult import GameResult
 from tablebase.gametext import sentence
+from tablebase.outcome import Outcome
+from tablebase.pdn import FaultKind
+from tablebase.prospect import Prospect
 from tablebase.rulereport import RuleStateReport, rules_report
 
 
 class StandReport(TypedDict):
-    """How a game stands between two moves, outcomes for the side to move; the attributes of a `Stand`.
+    """How a game stands between two moves."""
 
-    `counters` has the counters by name, `rules` the rules that apply here; `dtw` is plies.
-    """
-
-    fen: str
-    turn: str
-    counters: dict[str, int]
-    verdict: str
-    rules: list[RuleStateReport]
-    board_outcome: str
-    rules_outcome: str
-    dtw: int | None
+    fen: Annotated[str, "the position, as this program writes it"]
+    turn: Annotated[str, Color, "whose turn it is"]
+    counters: Annotated[dict[str, int], "the counters of the game there, by name"]
+    verdict: Annotated[str, Verdict, "what the position and its game come to"]
+    rules: Annotated[list[RuleStateReport], "what the rules say that apply here"]
+    board_outcome: Annotated[str, Outcome, "for the side to move, on the board, without draw rules"]
+    rules_outcome: Annotated[str, Prospect, "for the side to move, under the rules, counters as they are"]
+    dtw: Annotated[int | None, "plies to the end of the game, without draw rules"]
 
 
 class PlyReport(TypedDict):
-    """One turn of one player: the attributes of a `PlayedPly`, `after` being how the game stands then."""
+    """One turn of one player."""
 
-    ply: int
-    player: str
-    text: str
-    move: str
-    after: StandReport
+    ply: Annotated[int, "which turn of the game it is, from 1 on"]
+    player: Annotated[str, Color, "who made it"]
+    text: Annotated[str, "the move as the game has it"]
+    move: Annotated[str, "the move as this program writes it"]
+    after: Annotated[StandReport, "how the game stands then"]
 
 
 class ClaimReport(RuleStateReport):
-    """A draw that could be claimed: the attributes of a `DrawClaim` and of its state. `move` is the one to
-    announce, None where none is needed."""
+    """A draw that could be claimed, with the rule."""
 
-    player: str
-    move: str | None
+    player: Annotated[str, Color, "who could claim it"]
+    move: Annotated[str | None, "the move to announce; null where none is needed"]
 
 
 class MistakeReport(TypedDict):
-    """A move that changed the outcome for the player who made it: the attributes of a `Mistake`."""
+    """A move that changed the outcome for the player who made it."""
 
-    ply: int
-    player: str
-    move: str
-    board_before: str
-    board_after: str
-    rules_before: str
-    rules_after: str
-    keeping: list[str]
-    claim: ClaimReport | None
+    ply: Annotated[int, "which turn of the game it is"]
+    player: Annotated[str, Color, "who made it"]
+    move: Annotated[str, "the move"]
+    board_before: Annotated[str, Outcome, "for that player before the move, on the board"]
+    board_after: Annotated[str, Outcome, "for that player after the move, on the board"]
+    rules_before: Annotated[str, Prospect, "for that player before the move, under the rules"]
+    rules_after: Annotated[str, Prospect, "for that player after the move, under the rules"]
+    keeping: Annotated[list[str], "the moves that would have kept the outcome"]
+    claim: Annotated[ClaimReport | None, "the draw that the player could have claimed instead"]
 
 
-class ProblemReport(TypedDict):
-    """Something wrong with a game: the attributes of a `Problem`."""
+class GameProblemReport(TypedDict):
+    """Something wrong with a game."""
 
-    kind: str
-    line: int
-    ply: int | None
-    move: str | None
-    message: str
+    kind: Annotated[str, ProblemKind, FaultKind, "what is wrong"]
+    line: Annotated[int, "the line of the text"]
+    ply: Annotated[int | None, "the turn of the game; null where it is about no turn"]
+    move: Annotated[str | None, "the move as the game has it"]
+    message: Annotated[str, "what is wrong, as a sentence"]
 
 
 class GameReport(TypedDict):
-    """A game judged: the attributes of an `Adjudication` and of its game.
+    """A game judged."""
 
-    `result` is what the rules make of the moves, None where they have not ended the game; `written_result`
-    what the text says, None where it says nothing; `written` the same as it is written. `explanation` says
-    how the game ended in a sentence.
-    """
+    number: Annotated[int, "which game of the text it is, from 1 on"]
+    line: Annotated[int, "the line of the text in which it begins"]
+    tags: Annotated[dict[str, str], "its tags, by name"]
+    ruleset: Annotated[str, "the rules that it is judged by"]
+    ending: Annotated[str, Ending, "how it ended"]
+    result: Annotated[
+        str | None, GameResult, "what the rules make of its moves; null where they have not ended it"
+    ]
+    written: Annotated[str | None, "the result as the text has it; null where it has none"]
+    written_result: Annotated[str | None, GameResult, "what that says"]
+    agreement: Annotated[str, Agreement, "whether both agree"]
+    explanation: Annotated[str, "how the game ended, as a sentence"]
+    problems: Annotated[list[GameProblemReport], "what is wrong with it"]
+    mistakes: Annotated[list[MistakeReport], "the moves that changed its outcome"]
+    claims: Annotated[list[ClaimReport], "the draws that could be claimed as it stands"]
+    start: Annotated[
+        StandReport | None, "how it stands before the first move; null where that cannot be read"
+    ]
+    plies: Annotated[list[PlyReport], "its turns"]
 
-    number: int
-    line: int
-    tags: dict[str, str]
-    ruleset: str
-    ending: str
-    result: str | None
-    written: str | None
-    written_result: str | None
-    agreement: str
-    explanation: str
-    problems: list[ProblemReport]
-    mistakes: list[MistakeReport]
-    claims: list[ClaimReport]
-    start: StandReport | None
-    plies: list[PlyReport]
+
+class GamesReport(TypedDict):
+    """Games judged under a ruleset."""
+
+    ruleset: Annotated[str, "the rules that they are judged by"]
+    games: Annotated[list[GameReport], "the games, in the order of the text"]
 
 
 def stand_report(stand: Stand) -> StandReport:
@@ -166,7 +183,7 @@ def _claim_report(claim: DrawClaim) -> ClaimReport:
     }
 
 
-def _problem_report(problem: Problem) -> ProblemReport:
+def _problem_report(problem: Problem) -> GameProblemReport:
     return {
         "kind": str(problem.kind),
         "line": problem.line,

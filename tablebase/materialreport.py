@@ -5,7 +5,7 @@ Every function returns what `json.dumps` takes as it is, in a fixed order of key
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from tablebase.catalog import Catalog
 from tablebase.manifest import Statistics
@@ -14,73 +14,87 @@ from tablebase.report import in_moves
 
 
 class MaterialReport(TypedDict):
-    """A material: how many positions it has, and how many of each outcome for the side to move; None where
-    nothing has been counted."""
+    """A material, and how many positions of it have which outcome."""
 
-    material: str
-    pieces: int
-    men: int
-    positions: int
-    win: int | None
-    cursed_win: int | None
-    draw: int | None
-    blessed_loss: int | None
-    loss: int | None
-    longest_win_plies: int | None
-    longest_dtc_win_plies: int | None
-    metrics: list[str]
-    mirror: str
+    material: Annotated[str, "the pieces of both sides, those of the side to move first, kings before men"]
+    pieces: Annotated[int, "how many pieces there are, of both sides"]
+    men: Annotated[int, "how many of them are men"]
+    positions: Annotated[int, "how many positions there are"]
+    win: Annotated[
+        int | None, "how many positions are wins for the side to move; null where nothing was counted"
+    ]
+    cursed_win: Annotated[
+        int | None, "how many positions are cursed wins for the side to move; null where nothing was counted"
+    ]
+    draw: Annotated[
+        int | None, "how many positions are draws for the side to move; null where nothing was counted"
+    ]
+    blessed_loss: Annotated[
+        int | None,
+        "how many positions are blessed losses for the side to move; null where nothing was counted",
+    ]
+    loss: Annotated[
+        int | None, "how many positions are losses for the side to move; null where nothing was counted"
+    ]
+    longest_win_plies: Annotated[
+        int | None, "the greatest DTW of a win or cursed win; null where there is none, or not known"
+    ]
+    longest_dtc_win_plies: Annotated[
+        int | None, "the greatest DTC of a win; null where there is none, or not known"
+    ]
+    metrics: Annotated[list[str], "which tables there are: wdl, dtc, dtw, dtb"]
+    mirror: Annotated[str, "the same pieces with the other side to move"]
 
 
 class MaterialsReport(TypedDict):
     """Every material that has a table of outcomes."""
 
-    ruleset: str
-    pieces: int
-    version: str
-    materials: list[MaterialReport]
+    ruleset: Annotated[str, "the rules that the tables assume"]
+    pieces: Annotated[int, "up to how many pieces all materials have tables; 0 where there are none"]
+    version: Annotated[str, "a name for what all tables hold, which changes with any of them"]
+    materials: Annotated[list[MaterialReport], "fewer pieces first, then fewer men, then by name"]
 
 
 class LongestReport(TypedDict):
-    """A position with the greatest distance of its kind."""
+    """The greatest distance of its kind."""
 
-    plies: int
-    moves: int
-    fen: str
+    plies: Annotated[int, "the distance"]
+    moves: Annotated[int, "the same in moves"]
+    fen: Annotated[str, "a position that has it"]
 
 
 class LongestReports(TypedDict):
-    """The greatest distances of a material; None where there is no such position, or nothing is known."""
+    """The greatest distances of a material; null where there are none, or nothing is known."""
 
-    dtw_win: LongestReport | None
-    dtw_loss: LongestReport | None
-    dtc_win: LongestReport | None
-    dtb_win: LongestReport | None
+    dtw_win: Annotated[LongestReport | None, "DTW of a win or cursed win"]
+    dtw_loss: Annotated[LongestReport | None, "DTW of a loss or blessed loss"]
+    dtc_win: Annotated[LongestReport | None, "DTC of a win"]
+    dtb_win: Annotated[LongestReport | None, "DTB of a win, where it is not DTC"]
 
 
 class HistogramsReport(TypedDict):
-    """How many positions have a distance of 0, 1, 2, ... plies; None where that has not been counted."""
+    """How many positions have a distance of 0, 1, 2, ... plies; null where that was not counted."""
 
-    dtw_win: list[int] | None
-    dtw_loss: list[int] | None
-    dtc_win: list[int] | None
-    dtc_loss: list[int] | None
+    dtw_win: Annotated[list[int] | None, "by DTW, of wins and cursed wins"]
+    dtw_loss: Annotated[list[int] | None, "by DTW, of losses and blessed losses"]
+    dtc_win: Annotated[list[int] | None, "by DTC, of wins"]
+    dtc_loss: Annotated[list[int] | None, "by DTC, of losses"]
 
 
 class FileReport(TypedDict):
     """A table file, as the manifest has it."""
 
-    size: int
-    sha256: str
+    size: Annotated[int, "in bytes"]
+    sha256: Annotated[str, "in hexadecimal"]
 
 
 class MaterialDetailsReport(MaterialReport):
     """A material, with all that is known of it."""
 
-    longest: LongestReports
-    depends_on: list[str]
-    histograms: HistogramsReport
-    files: dict[str, FileReport]
+    longest: Annotated[LongestReports, "the greatest distances"]
+    depends_on: Annotated[list[str], "the materials that one move can lead to, the mirror left out"]
+    histograms: Annotated[HistogramsReport, "how distances are spread"]
+    files: Annotated[dict[str, FileReport], "the tables, by metric"]
 
 
 def materials_report(catalog: Catalog) -> MaterialsReport:

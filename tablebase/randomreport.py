@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from tablebase.catalog import Catalog
 from tablebase.errors import NoSuchPositionError, TooRareError
@@ -13,12 +13,12 @@ from tablebase.randomposition import random_position
 
 
 class RandomReport(TypedDict):
-    """A random position: `outcome` is its own, from fresh counters; the same `seed` gives the same one."""
+    """A random position."""
 
-    fen: str
-    material: str
-    outcome: str
-    seed: int
+    fen: Annotated[str, "the position"]
+    material: Annotated[str, "its material"]
+    outcome: Annotated[str, Outcome, "for the side to move, from fresh counters"]
+    seed: Annotated[int, "what gives the same position again, with the same parameters"]
 
 
 def random_report(

@@ -1,20 +1,21 @@
 """What is told about a position or a line, as plain data for JSON: the same in the API and the command line.
 
-Every function returns what `json.dumps` takes as it is, in a fixed order of keys.
+Every function returns what `json.dumps` takes as it is, in a fixed order of keys. Each field has its meaning
+beside its type, and the enumeration that its text is one of: the OpenAPI document is made of them.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
-from tablebase.board import SQUARE_NAMES, Position
+from tablebase.board import SQUARE_NAMES, Color, Position
 from tablebase.boardwin import board_won_by
-from tablebase.clock import Clock
-from tablebase.drawcases import DrawCase
-from tablebase.line import Line, MoveValue
+from tablebase.clock import Clock, Unit, Verdict
+from tablebase.drawcases import DrawCase, DrawRule, draw_cases
+from tablebase.line import Line, LineEnd, MoveValue
 from tablebase.material import Material
-from tablebase.outcome import Probe
+from tablebase.outcome import Outcome, Probe
 from tablebase.prospect import Prospect
 from tablebase.rulereport import RuleStateReport, rules_report
 from tablebase.rulesearch import RuledMove, RuleSearch
@@ -26,131 +27,134 @@ the position, and once for its moves. Whoever asks is waiting; more than this se
 
 
 class ValueReport(TypedDict):
-    """A position and what it is worth to its side to move, from fresh counters; distances in plies, None
-    where there is none."""
+    """A position and what it is worth to its side to move, from fresh counters."""
 
-    fen: str
-    outcome: str
-    wdl: int | None
-    dtc: int | None
-    dtw: int | None
-    dtb: int | None
+    fen: Annotated[str, "the position, as this program writes it"]
+    outcome: Annotated[
+        str,
+        Outcome,
+        "for the side to move, under the draw rules of the tables, from fresh counters",
+    ]
+    wdl: Annotated[
+        int | None, "the outcome as a number, 2 for a win to -2 for a loss; null where it is unknown"
+    ]
+    dtc: Annotated[
+        int | None,
+        "plies to the next capture, man's move or end of the game; null unless it is a win or a loss",
+    ]
+    dtw: Annotated[
+        int | None, "plies to the end of the game, without draw rules; null for a draw on the board"
+    ]
+    dtb: Annotated[
+        int | None,
+        "plies to the next capture, promotion or end of the game; null unless it is a win or a loss, and "
+        "where the rules of the tables do not count the balance",
+    ]
 
 
 class AfterReport(ValueReport):
-    """The position after a move of a game, with the counters of the game there, by name."""
+    """The position after a move of a game, with its counters."""
 
-    counters: dict[str, int]
+    counters: Annotated[dict[str, int], "the counters of the game there, by name"]
 
 
 class MoveFactsReport(TypedDict):
-    """A move, and what it is worth to the player who makes it.
+    """A move, and what it is worth to the player who makes it."""
 
-    `path` has every square that the piece stands on, the start first; `captured` those of the captured
-    pieces, in order. `zeroing` is whether it is a capture or a man's move, to which DTC counts. `dtc`, `dtw`
-    and `dtb` are the move's own: plies counted from before it.
-    """
-
-    move: str
-    path: list[str]
-    captured: list[str]
-    promotes: bool
-    zeroing: bool
-    outcome: str
-    dtc: int | None
-    dtw: int | None
-    dtb: int | None
+    move: Annotated[str, "as it is written: c3-d4, c3:e5, or the full path where start and end are ambiguous"]
+    path: Annotated[list[str], "every square that the piece stands on, its start first"]
+    captured: Annotated[list[str], "the squares of the captured pieces, in order"]
+    promotes: Annotated[bool, "whether a man becomes a king"]
+    zeroing: Annotated[bool, "whether it is a capture or a man's move, to which DTC counts"]
+    outcome: Annotated[str, Outcome, "for the player who makes it, from fresh counters"]
+    dtc: Annotated[int | None, "the move's own DTC in plies, counted from before it"]
+    dtw: Annotated[int | None, "the move's own DTW in plies, counted from before it"]
+    dtb: Annotated[int | None, "the move's own DTB in plies, counted from before it"]
 
 
 class MoveReport(MoveFactsReport):
     """A move, its value, and the position after it."""
 
-    after: ValueReport
+    after: Annotated[ValueReport, "the position after it, for the opponent"]
 
 
 class RuledMoveReport(MoveFactsReport):
-    """As `MoveReport`, of a game in progress: `rules_outcome` is what the move is worth to the player who
-    makes it under the rules, counters as they are, the text of a `Prospect`."""
+    """A move of a game in progress."""
 
-    rules_outcome: str
-    after: AfterReport
-
-
-class PositionReport(TypedDict):
-    """A position and its game, what it is worth to its side to move, and its moves, best first.
-
-    `outcome`, `wdl` and the distances are from fresh counters: `dtc`, `dtw` and `dtb` are plies, `dtc_moves`
-    and so on the same in moves; None where there is none. `outcome` is `unknown` and `wdl` None where there
-    is no table for it. The rest is about the game, its counters as they are: `counters` by name, `verdict`
-    the text of a `Verdict`, `game_over` whether it has ended for certain, `winner` where it has been won,
-    `rules` what each rule of the ruleset says, `rules_outcome` the text of a `Prospect`.
-    """
-
-    fen: str
-    turn: str
-    material: str
-    pieces: int
-    outcome: str
-    wdl: int | None
-    dtc: int | None
-    dtw: int | None
-    dtb: int | None
-    dtc_moves: int | None
-    dtw_moves: int | None
-    dtb_moves: int | None
-    ruleset: str
-    counters: dict[str, int]
-    verdict: str
-    game_over: bool
-    winner: str | None
-    rules: list[RuleStateReport]
-    rules_outcome: str
-    moves: list[RuledMoveReport]
+    rules_outcome: Annotated[
+        str, Prospect, "for the player who makes it, under the rules, counters as they are"
+    ]
+    after: Annotated[AfterReport, "the position after it, for the opponent"]
 
 
-class LineReport(TypedDict):
-    """A line of best play under a ruleset: where it begins, its moves, where and why it stops.
+class PositionReport(ValueReport):
+    """A position and its game, what it is worth to its side to move, and its moves."""
 
-    `counters` and `rules_outcome` are those of its beginning, as in `PositionReport`. `end` is the text of a
-    `LineEnd`, `reason` the same as a sentence; `winner` is `white` or `black` where the game is over; `fired`
-    has the rules that have made a draw at the end.
-    """
+    turn: Annotated[str, Color, "whose turn it is"]
+    material: Annotated[str, "both sides' pieces, kings before men, side to move first"]
+    pieces: Annotated[int, "how many pieces there are, of both sides"]
+    dtc_moves: Annotated[int | None, "dtc in moves: half the plies, rounded up"]
+    dtw_moves: Annotated[int | None, "dtw in moves: half the plies, rounded up"]
+    dtb_moves: Annotated[int | None, "dtb in moves: half the plies, rounded up"]
+    ruleset: Annotated[str, "the rules that the game is judged by"]
+    counters: Annotated[dict[str, int], "the counters of the game, by name"]
+    verdict: Annotated[str, Verdict, "what the position and its game come to"]
+    game_over: Annotated[bool, "whether the game has ended for certain"]
+    winner: Annotated[str | None, Color, "who has won; null where nobody has"]
+    rules: Annotated[list[RuleStateReport], "what each rule of the ruleset says"]
+    rules_outcome: Annotated[
+        str, Prospect, "for the side to move with best play, under the rules, counters as they are"
+    ]
+    moves: Annotated[list[RuledMoveReport], "every legal move, best first under the rules"]
 
-    fen: str
-    outcome: str
-    wdl: int | None
-    dtc: int | None
-    dtw: int | None
-    dtb: int | None
-    ruleset: str
-    counters: dict[str, int]
-    rules_outcome: str
-    moves: list[MoveReport]
-    last_fen: str
-    end: str
-    reason: str
-    winner: str | None
-    fired: list[RuleStateReport]
+
+class LineReport(ValueReport):
+    """A line of best play under a ruleset, from the position in which it begins."""
+
+    ruleset: Annotated[str, "the rules that the line is played under"]
+    counters: Annotated[dict[str, int], "the counters where the line begins, by name"]
+    rules_outcome: Annotated[str, Prospect, "for the side to move where the line begins, under the rules"]
+    moves: Annotated[list[MoveReport], "the moves of both sides, first to last"]
+    last_fen: Annotated[str, "the position in which it stops"]
+    end: Annotated[str, LineEnd, "why it stops"]
+    reason: Annotated[str, "why it stops, as a sentence"]
+    winner: Annotated[str | None, Color, "who has won where the game is over"]
+    fired: Annotated[list[RuleStateReport], "the rules that have made the draw in which it ends"]
 
 
 class DrawCaseReport(TypedDict):
-    """What a draw rule says about a position: the attributes of a `DrawCase` and of its state, enumerations
-    as their texts; None for those of a rule that the ruleset does not have."""
+    """What a draw rule says about a position."""
 
-    rule: str
-    article: str | None
-    applies: bool
-    stronger: str | None
-    limit_moves: int | None
-    count: int | None
-    limit: int | None
-    unit: str | None
-    remaining: int | None
-    fired: bool | None
-    board_outcome: str | None
-    moves_needed: int | None
-    within_limit: bool | None
-    explanation: str
+    rule: Annotated[str, DrawRule, "which rule it is"]
+    article: Annotated[
+        str | None,
+        "where it stands in the text; null, like most of the rest, where the ruleset has no such rule",
+    ]
+    applies: Annotated[bool, "whether the position is one that the rule is about"]
+    stronger: Annotated[
+        str | None, Color, "the side that has more than a king; null where the rule does not apply"
+    ]
+    limit_moves: Annotated[int | None, "how many moves of its own the rule gives that side"]
+    count: Annotated[int | None, "how far the count has come, in units"]
+    limit: Annotated[int | None, "how far it may come, in units"]
+    unit: Annotated[str | None, Unit, "what is counted"]
+    remaining: Annotated[int | None, "how many units there are left, at least"]
+    fired: Annotated[bool | None, "whether the rule has made a draw; null where no table tells"]
+    board_outcome: Annotated[str | None, Outcome, "for the stronger side, on the board, without draw rules"]
+    moves_needed: Annotated[
+        int | None, "how many moves of its own that side needs; null where it does not win"
+    ]
+    within_limit: Annotated[bool | None, "whether what remains of the limit is enough for that"]
+    explanation: Annotated[str, "all this as a sentence"]
+
+
+class DrawCasesReport(TypedDict):
+    """A position, and what two of the draw rules say about it."""
+
+    fen: Annotated[str, "the position, as this program writes it"]
+    ruleset: Annotated[str, "the rules that the game is judged by"]
+    counters: Annotated[dict[str, int], "the counters of the game, by name"]
+    cases: Annotated[list[DrawCaseReport], "one for each of the two rules"]
 
 
 def in_moves(plies: int | None) -> int | None:
@@ -158,9 +162,14 @@ def in_moves(plies: int | None) -> int | None:
     return None if plies is None else (plies + 1) // 2
 
 
-def position_report(tablebase: Tablebase, clock: Clock) -> PositionReport:
+def position_report(tablebase: Tablebase, clock: Clock, effort: int = SEARCH_EFFORT) -> PositionReport:
     """What is known of a position, its game and its moves. A missing table is no error: the outcome is
     `unknown` then. In a game that a rule has drawn the moves are told as if it went on.
+
+    Args:
+        tablebase: the tables.
+        clock: the position, its counters, and the rules.
+        effort: as `SEARCH_EFFORT`.
 
     Raises:
         TableError: a table is there but cannot be read.
@@ -169,7 +178,7 @@ def position_report(tablebase: Tablebase, clock: Clock) -> PositionReport:
     position = clock.position
     probe = tablebase.get_probe(position)
     ruling = clock.ruling(board_won_by(tablebase))
-    search = RuleSearch(tablebase, SEARCH_EFFORT)
+    search = RuleSearch(tablebase, effort)
     return {
         "fen": position.to_fen(),
         "turn": str(position.turn),
@@ -257,17 +266,34 @@ def line_report(line: Line, clock: Clock, probe: Probe, prospect: Prospect) -> L
     }
 
 
-def best_line_report(tablebase: Tablebase, clock: Clock, limit: int) -> LineReport:
-    """The line from a position on, of `limit` plies at the most, under the rules of its clock.
+def best_line_report(
+    tablebase: Tablebase, clock: Clock, limit: int, effort: int = SEARCH_EFFORT
+) -> LineReport:
+    """The line from a position on, of `limit` plies at the most, under the rules of its clock; `effort` is as
+    `SEARCH_EFFORT`, for each ply.
 
     Raises:
         ArgumentError: the limit is negative.
         TableError: a table is there but cannot be read.
     """
-    search = RuleSearch(tablebase, SEARCH_EFFORT)
+    search = RuleSearch(tablebase, effort)
     probe = tablebase.get_probe(clock.position)
     line = search.line(clock, limit)
     return line_report(line, clock, probe, search.prospect(clock, probe=probe))
+
+
+def draw_cases_report(tablebase: Tablebase, clock: Clock) -> DrawCasesReport:
+    """What the three-kings and main-road rules say about a position and its game.
+
+    Raises:
+        TableError: a table is there but cannot be read.
+    """
+    return {
+        "fen": clock.position.to_fen(),
+        "ruleset": clock.ruleset.name,
+        "counters": asdict(clock.counters),
+        "cases": [draw_case_report(case) for case in draw_cases(tablebase, clock)],
+    }
 
 
 def draw_case_report(case: DrawCase) -> DrawCaseReport:

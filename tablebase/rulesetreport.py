@@ -3,51 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
-from tablebase.clock import unit_of
-from tablebase.ruleset import Limit, Rule, Ruleset
-from tablebase.scope import MOST
+from tablebase.clock import Unit, unit_of
+from tablebase.counters import Counter
+from tablebase.ruleset import Claim, Limit, Repeats, Rule, RuleName, Ruleset
+from tablebase.scope import MOST, Road
 
 
 class ForceReport(TypedDict):
-    """What one side may have: the least and the greatest number of its kings and of its men, None for no
-    bound."""
+    """What one side may have."""
 
-    kings: list[int | None]
-    men: list[int | None]
+    kings: Annotated[list[int | None], "the least and the greatest number of kings; null for no bound"]
+    men: Annotated[list[int | None], "the least and the greatest number of men; null for no bound"]
 
 
 class RuleLimitReport(TypedDict):
-    """A limit of a draw rule: the attributes of a `Limit`, of its rule and of its scope."""
+    """A limit of a draw rule, and the positions it is about."""
 
-    rule: str
-    article: str
-    claim: str
-    counter: str
-    limit: int
-    unit: str
-    pieces: list[int | None]
-    both_kings: bool
-    against_lone_king: list[ForceReport] | None
-    road: str
-    unless_won: bool
+    rule: Annotated[str, RuleName, "the rule"]
+    article: Annotated[str, "where the limit stands in the text"]
+    claim: Annotated[str, Claim, "how the draw comes about"]
+    counter: Annotated[str, Counter, "which counter is looked at"]
+    limit: Annotated[int, "how far it may come"]
+    unit: Annotated[str, Unit, "in what"]
+    pieces: Annotated[
+        list[int | None], "the least and the greatest number of pieces on the board; null for no bound"
+    ]
+    both_kings: Annotated[bool, "whether both sides must have kings"]
+    against_lone_king: Annotated[
+        list[ForceReport] | None,
+        "what the one side may have where the other has a king alone; null: no lone king is asked for",
+    ]
+    road: Annotated[str, Road, "what is asked of the main road"]
+    unless_won: Annotated[bool, "whether it spares what the stronger side wins on the board"]
 
 
 class RulesetReport(TypedDict):
-    """A ruleset: where it is taken from, whose tables tell outcomes under it, and the limits of its rules."""
+    """A ruleset."""
 
-    name: str
-    source: str
-    tables: str | None
-    repeats: str
-    rules: list[RuleLimitReport]
+    name: Annotated[str, "as the parameter ruleset has it"]
+    source: Annotated[str, "which text it is taken from"]
+    tables: Annotated[
+        str | None, "the ruleset whose tables tell outcomes under it from fresh counters; null where none do"
+    ]
+    repeats: Annotated[str, Repeats, "what the rule on repetition counts"]
+    rules: Annotated[list[RuleLimitReport], "the limits of its rules"]
 
 
 class RulesetsReport(TypedDict):
     """Every ruleset that this version knows."""
 
-    rulesets: list[RulesetReport]
+    rulesets: Annotated[list[RulesetReport], "all of them"]
 
 
 def rulesets_report(rulesets: Iterable[Ruleset]) -> RulesetsReport:

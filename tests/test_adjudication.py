@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tablebase.adjudication as adjudication
 from tablebase import Color, Outcome, Position, Tablebase, open_tablebase
 from tablebase.adjudication import (
     EFFORT,
@@ -46,10 +45,15 @@ def judge(tablebase: Tablebase) -> Judge:
     """Judges the one game of a text, as `judge(moves, start, ruleset)`."""
 
     def judge(
-        moves: str, start: str | None = None, ruleset: Ruleset = OFFICIAL, numbering: str | None = None
+        moves: str,
+        start: str | None = None,
+        ruleset: Ruleset = OFFICIAL,
+        numbering: str | None = None,
+        most_plies: int = MAX_PLIES,
     ) -> Adjudication:
         tag = "" if start is None else f'[FEN "{start}"]\n'
-        (judged,) = Adjudicator(tablebase, ruleset, numbering).games(f"{tag}{moves}")
+        adjudicator = Adjudicator(tablebase, ruleset, numbering, most_plies=most_plies)
+        (judged,) = adjudicator.games(f"{tag}{moves}")
         return judged
 
     return judge
@@ -267,18 +271,17 @@ def test_a_game_that_cannot_be_read_keeps_no_other_from_it(
     assert (second.game.number, len(second.plies), second.problems) == (2, 2, ())
 
 
-def test_a_long_game_is_followed_to_a_limit(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_game_is_followed_to_a_limit(judge: Judge) -> None:
     assert MAX_PLIES >= 500
-    monkeypatch.setattr(adjudication, "MAX_PLIES", 40)
     start = "W:WKa1,Kc1,c3,a3:BKh2,Kf8,d8,f6,h6"
     moves = "a1-b2 h2-g1 b2-a1 g1-h2 " * 11
     assert judge(moves, start).ending is Ending.DRAWN  # 15 moves
-    judged = judge(moves, start, RULESETS["classic"])  # where they are no draw
+    judged = judge(moves, start, RULESETS["classic"], most_plies=40)  # where they are no draw
     assert (judged.ending, len(judged.plies)) == (Ending.STOPPED, 40)
     assert kinds(judged) == [ProblemKind.TOO_LONG]
     assert judged.problems[0].ply == 41
     assert "44 plies; the first 40" in judged.problems[0].message
-    assert judge(moves.rsplit(maxsplit=4)[0], start, RULESETS["classic"]).ending is Ending.CUT_SHORT
+    assert judge(moves, start, RULESETS["classic"]).ending is Ending.CUT_SHORT
 
 
 # Mistakes

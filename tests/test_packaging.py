@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "tablebase": BASE,
     KERNELS: BASE | {"numba", "llvmlite"},
     "generator": BASE | {"tablebase", "numba", "llvmlite", "tqdm"},
-    "server": BASE | {"tablebase", "flask", "werkzeug"},
+    "server": BASE | {"tablebase", "flask", "werkzeug", "flask_openapi3", "pydantic", "prometheus_client"},
 }
 
 
@@ -51,7 +51,10 @@ def test_dependencies_are_those_that_are_imported() -> None:
     assert names(PROJECT["dependencies"]) == BASE
     assert names(extras["fast"]) == MAY_IMPORT[KERNELS] - BASE - {"llvmlite"}
     assert names(extras["generate"]) == MAY_IMPORT["generator"] - BASE - {"tablebase", "llvmlite"}
-    assert names(extras["serve"]) == MAY_IMPORT["server"] - BASE - {"tablebase", "werkzeug"}
+    assert {name.replace("-", "_") for name in names(extras["serve"])} == MAY_IMPORT["server"] - BASE - {
+        "tablebase",
+        "werkzeug",
+    }
 
 
 @pytest.mark.parametrize("package", MAY_IMPORT)
@@ -67,7 +70,7 @@ def test_arrows_run_one_way(package: str) -> None:
 def test_without_its_extra_a_command_says_what_it_needs(tmp_path: Path, command: str, extra: str) -> None:
     code = (
         "import sys\n"
-        "for name in ('numba', 'llvmlite', 'tqdm', 'flask', 'werkzeug'):\n"
+        "for name in ('numba', 'llvmlite', 'tqdm', 'flask', 'werkzeug', 'flask_openapi3', 'pydantic'):\n"
         "    sys.modules[name] = None\n"
         "from tablebase.cli import main\n"
         f"sys.exit(main(['{command}', '--data', {str(tmp_path)!r}]))\n"

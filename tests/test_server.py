@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from http.client import HTTPResponse
 from pathlib import Path
 from random import Random
@@ -23,7 +24,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import random_positions
 
-from server.app import CACHE_BYTES, DATA_DIRECTORY, create_app, tablebase_of
+from server.app import DATA_DIRECTORY, create_app, tablebase_of
+from server.service import service_of
 from server.serving import AddressError, address_of, listen
 from tablebase import Clock, DataDirectoryError, Outcome, Position, Tablebase
 from tablebase.drawcases import DrawRule
@@ -332,7 +334,7 @@ def test_a_fault_of_the_server_is_logged_and_not_shown(
     assert body["type"].endswith(":bad-table")
     assert str(tmp_path) not in body["detail"]
     assert str(tmp_path) in caplog.text
-    app.extensions["shashki-tablebase"] = Failing()
+    replace(service_of(app), tablebase=Failing()).register(app)
     body = problem(app.test_client().get("/v1/position?fen=W:WKa1,Kc1:BKb8"), 500)
     assert body["type"] == "about:blank"
     assert "secret" not in body["detail"]
@@ -381,7 +383,7 @@ def test_settings(tables4: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("SHASHKI_DATA", str(tables4))
     with tablebase_of(create_app()) as tablebase:
         assert tablebase.pieces == 4
-    with tablebase_of(create_app({DATA_DIRECTORY: str(tmp_path), CACHE_BYTES: 1000})) as tablebase:
+    with tablebase_of(create_app({DATA_DIRECTORY: str(tmp_path), "CACHE_BYTES": 1000})) as tablebase:
         assert tablebase.pieces == 0
         assert tablebase._tables._cache.max_bytes == 1000
     with pytest.raises(DataDirectoryError, match="nowhere"):

@@ -182,7 +182,7 @@ def test_a_line(client: FlaskClient, limit: int | None) -> None:
     if plies == 25:
         assert (answer["winner"], answer["moves"][-1]["captured"] != []) == ("white", True)
     body = refused(client, "/v1/line", 400, fen="W:WKc1,Kd2,Ka3:BKe1", limit=501)
-    assert "limit is '501'; it is a whole number from 0 to 500" in body["detail"]
+    assert "the parameter limit is 501; a line has 500 plies at most" in body["detail"]
 
 
 def test_a_capture_tells_its_path(client: FlaskClient) -> None:

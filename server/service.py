@@ -1,0 +1,64 @@
+"""What an application answers from: its tables, what is known of them, its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from threading import BoundedSemaphore
+
+from flask import Flask, current_app
+
+from server.settings import Settings
+from tablebase.catalog import Catalog
+from tablebase.cli import DISTRIBUTION
+from tablebase.tablebase import Tablebase
+
+_EXTENSION = "shashki"
+
+
+@dataclass(frozen=True)
+class Service:
+    """The tables of an application with what belongs to them.
+
+    Attributes:
+        settings: its settings.
+        tablebase: its tables, open.
+        catalog: what is known of them.
+        etag: a name for everything that answers depend on besides the question.
+        compiled: whether compiled kernels probe the tables.
+        heavy: how many requests that may take long can still be begun.
+    """
+
+    settings: Settings
+    tablebase: Tablebase
+    catalog: Catalog
+    etag: str
+    compiled: bool
+    heavy: BoundedSemaphore = field(repr=False)
+
+    @classmethod
+    def of(cls, settings: Settings, tablebase: Tablebase, catalog: Catalog, compiled: bool) -> Service:
+        """The service over these tables."""
+        etag = f"{catalog.version}-{program_version()}"
+        return cls(settings, tablebase, catalog, etag, compiled, BoundedSemaphore(settings.max_heavy))
+
+    def register(self, app: Flask) -> None:
+        """Make an application answer from it."""
+        app.extensions[_EXTENSION] = self
+
+
+def service_of(app: Flask) -> Service:
+    """What an application answers from."""
+    service = app.extensions[_EXTENSION]
+    assert isinstance(service, Service)
+    return service
+
+
+def this_service() -> Service:
+    """What the application of the present request answers from."""
+    return service_of(current_app)
+
+
+def program_version() -> str:
+    """The version of this program, as it is installed."""
+    return version(DISTRIBUTION)
