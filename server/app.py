@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from flask import Flask
@@ -17,14 +18,16 @@ from server.metrics import register_metrics
 from server.problems import refuse_invalid, register_problems
 from server.service import Service, program_version, service_of
 from server.settings import Settings, load_settings
+from tablebase.board import Position
 from tablebase.catalog import Catalog
 from tablebase.datadir import data_directory
-from tablebase.errors import MissingPackageError
+from tablebase.errors import MissingPackageError, TableError
 from tablebase.tablebase import Tablebase, open_tablebase
 
 DATA_DIRECTORY = "DATA_DIRECTORY"
 """The directory of the tables; by default the one that the command line would use."""
 
+_BARE = Position(0, 1, 0, 1 << 31)  # king against king
 _TITLE = "Endgame tablebase of Russian draughts"
 _ABOUT = (
     "What positions of Russian draughts with few pieces are worth, by tables that are exact. Every error is "
@@ -88,8 +91,15 @@ def _open(directory: Any, settings: Settings) -> tuple[Tablebase, bool]:
     sizes = {"cache_bytes": settings.cache_bytes, "array_bytes": settings.array_bytes}
     if settings.compiled != "no":
         try:
-            return open_tablebase(directory, **sizes, compiled=True), True
+            tablebase = open_tablebase(directory, **sizes, compiled=True)
         except MissingPackageError:
             if settings.compiled == "yes":
                 raise
+        else:
+            # Kernels are loaded with their first use: before anybody waits, and before processes are forked. A
+            # table that is damaged is told of to whoever asks for it.
+            with suppress(TableError):
+                tablebase.get_probe(_BARE)
+                tablebase.probe_many([[0, 1, 0, 1 << 31]], [False])
+            return tablebase, True
     return open_tablebase(directory, **sizes, compiled=False), False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from flask import Flask, request
-from werkzeug.exceptions import BadRequest
+from werkzeug.exceptions import BadRequest, RequestEntityTooLarge
 
 from server.problems import BadBodyError, UnsupportedMediaTypeError
 from server.settings import Settings
@@ -35,12 +35,16 @@ def register_bodies(app: Flask, settings: Settings) -> None:
         rule = request.url_rule
         if request.method != "POST" or rule is None or rule.rule not in taken:
             return
-        types, tolerated, request.max_content_length = taken[rule.rule]
+        types, tolerated, most = taken[rule.rule]
+        request.max_content_length = most
         if request.mimetype not in types + tolerated:
             raise UnsupportedMediaTypeError(
                 f"the body is of the type {request.mimetype or 'nothing says what'}; "
                 f"{rule.rule} takes {' or '.join(types)}: name it in the header Content-Type"
             )
+        # Of a body in chunks, no more is read than there may be, and that in silence.
+        if request.content_length is None and len(request.get_data()) >= most:
+            raise RequestEntityTooLarge
         if JSON in types:
             _check_json()
 

@@ -1,37 +1,78 @@
-"""Sockets to serve on, and the server that answers there."""
+"""The server of `shashki serve`: granian, its processes forked from one that has opened the tables.
+
+What was measured of it beside others is told in docs/service.md.
+"""
 
 from __future__ import annotations
 
 import errno
-import re
 import socket
 import sys
-from http import HTTPStatus
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from functools import partial
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+from granian import Granian
+from granian.constants import HTTPModes, Interfaces
+from granian.log import LogLevels
 
-from server.problems import MEDIA_TYPE, plain_problem
 from tablebase.errors import TablebaseError
 
 if TYPE_CHECKING:
     from flask import Flask
+
+THREADS = 4
+"""Requests that a process works on at a time. Python code of one process runs on one core, so more threads
+only keep short requests from waiting behind long ones, of which `max_heavy` are let in."""
+STOP_SECONDS = 30
+"""How long requests in flight may take to end once the server is to stop."""
+
+_LOGGED_TO_STDERR = {
+    "handlers": {
+        name: {"formatter": name, "class": "logging.StreamHandler", "stream": "ext://sys.stderr"}
+        for name in ("generic", "access")
+    },
+    "loggers": {
+        name: {"handlers": [handler], "level": "INFO", "propagate": False}
+        for name, handler in (("_granian", "generic"), ("granian.access", "access"))
+    },
+}
+_ACCESS = '%(addr)s [%(time)s] "%(method)s %(path)s %(protocol)s" %(status)d %(dt_ms).1f ms'
 
 
 class AddressError(TablebaseError, OSError):
     """An address that cannot be served on: the message says why, and what to do."""
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that is bound to an address and listens; port 0 takes a free one.
+@contextmanager
+def reserved(host: str, port: int) -> Iterator[tuple[str, int]]:
+    """An address to serve on, kept from others until its server is there; port 0 takes a free one.
+
+    Yields:
+        Its numeric host, and its port.
 
     Raises:
         AddressError: the address is in use, or not of this machine, or not allowed.
     """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=128)
+        # Who listens alone can tell that nobody else does.
+        with socket.create_server((host, port), family=family) as alone:
+            address = alone.getsockname()
+        keeper = socket.socket(family)
+        with closing(keeper):
+            keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if hasattr(socket, "SO_REUSEPORT"):
+                # Every process of the server listens for itself, beside the others.
+                keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+                keeper.bind(address)
+            yield address[:2]
     except OSError as error:
+        if isinstance(error, TablebaseError):
+            raise
         raise AddressError(f"cannot serve on {_joined(host, port)}: {_why(error)}") from None
 
 
@@ -45,9 +86,8 @@ def _why(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def address_of(listener: socket.socket) -> str:
+def url_of(host: str, port: int) -> str:
     """Where a browser finds what listens, e.g. `http://127.0.0.1:8000/`."""
-    host, port = listener.getsockname()[:2]
     return f"http://{_joined(host, port)}/"
 
 
@@ -55,38 +95,66 @@ def _joined(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-_COLOR = re.compile(r"\x1b\[[0-9;]*m")
+_prepared: Flask | None = None
 
 
-class RequestHandler(WSGIRequestHandler):
-    """A connection: what cannot be read as a request is answered with a problem, like all other errors."""
+def _application(config: dict[str, Any]) -> Flask:
+    """The application of a process: the one that it was forked with, or else one of its own."""
+    if _prepared is not None:
+        return _prepared
+    from server.app import create_app
 
-    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answer in place of the application."""
-        status = HTTPStatus(code)
-        detail = explain or message or status.description or status.phrase
-        if status is HTTPStatus.REQUEST_URI_TOO_LONG:
-            detail = "the address is too long: it may have 65536 bytes, and a position takes far fewer"
-        self.log_error("code %d, message %s", code, message or status.phrase)
-        body = plain_problem(status, detail).encode()
-        # Whoever sent no version that is known would get no status and no headers.
-        self.request_version = self.protocol_version
-        self.send_response(status)
-        self.send_header("Connection", "close")
-        self.send_header("Content-Type", MEDIA_TYPE)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def log(self, type: str, message: str, *args: Any) -> None:
-        """Write a line to the log; in colours only where it is a terminal."""
-        if not sys.stderr.isatty():
-            args = tuple(_COLOR.sub("", arg) if isinstance(arg, str) else arg for arg in args)
-        super().log(type, message, *args)
+    return create_app(config)
 
 
-def make_threaded_server(app: Flask, listener: socket.socket) -> BaseWSGIServer:
-    """A server, not yet running, that answers each connection in a thread of its own."""
-    host, port = listener.getsockname()[:2]
-    return make_server(host, port, app, threaded=True, request_handler=RequestHandler, fd=listener.fileno())
+def serve(
+    app: Flask,
+    config: dict[str, Any],
+    host: str,
+    port: int,
+    workers: int,
+    log_requests: bool,
+    when_ready: Callable[[], None],
+) -> None:
+    """Serve until SIGINT or SIGTERM; requests in flight are answered first.
+
+    Args:
+        app: the application.
+        config: what it was made of, for systems on which processes cannot be forked.
+        host, port: where; see `reserved`.
+        workers: processes.
+        log_requests: whether to write a line to stderr for every request.
+        when_ready: called once, when the first process listens.
+    """
+    global _prepared
+    _prepared = app
+    server = Granian(
+        "server.app:create_app",
+        address=host,
+        port=port,
+        interface=Interfaces.WSGI,
+        workers=workers,
+        blocking_threads=THREADS,
+        http=HTTPModes.http1,
+        websockets=False,
+        log_level=LogLevels.warning,
+        log_dictconfig=_LOGGED_TO_STDERR,
+        log_access=log_requests,
+        log_access_format=_ACCESS,
+        respawn_failed_workers=True,
+        workers_kill_timeout=STOP_SECONDS,
+    )
+    Thread(target=_tell, args=(host, port, when_ready), daemon=True).start()
+    try:
+        server.serve(target_loader=partial(_application, config), wrap_loader=False)
+    finally:
+        _prepared = None
+
+
+def _tell(host: str, port: int, when_ready: Callable[[], None]) -> None:
+    while True:
+        with suppress(OSError), socket.create_connection((host, port), timeout=1):
+            break
+        time.sleep(0.02)
+    when_ready()
+    sys.stdout.flush()

@@ -25,7 +25,8 @@ MAY_IMPORT = {
     "tablebase": BASE,
     KERNELS: BASE | {"numba", "llvmlite"},
     "generator": BASE | {"tablebase", "numba", "llvmlite", "tqdm"},
-    "server": BASE | {"tablebase", "flask", "werkzeug", "flask_openapi3", "pydantic", "prometheus_client"},
+    "server": BASE
+    | {"tablebase", "flask", "werkzeug", "flask_openapi3", "pydantic", "prometheus_client", "granian"},
 }
 
 

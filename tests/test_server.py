@@ -2,20 +2,11 @@
 
 import json
 import re
-import signal
-import socket
-import subprocess
-import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from http.client import HTTPResponse
 from pathlib import Path
 from random import Random
 from typing import Any
-from urllib.error import HTTPError
-from urllib.parse import quote
-from urllib.request import urlopen
 
 import pytest
 from flask import Flask
@@ -26,7 +17,6 @@ from strategies import random_positions
 
 from server.app import DATA_DIRECTORY, create_app, tablebase_of
 from server.service import service_of
-from server.serving import AddressError, address_of, listen
 from tablebase import Clock, DataDirectoryError, Outcome, Position, Tablebase
 from tablebase.drawcases import DrawRule
 from tablebase.rulesearch import RuleSearch
@@ -401,87 +391,3 @@ def test_threads_share_the_tables(app: Flask) -> None:
         found = list(threads.map(outcome, positions))
     assert found == [str(tablebase_of(app).probe(position).outcome) for position in positions]
     assert Outcome.UNKNOWN.value not in found
-
-
-# shashki serve
-
-
-@pytest.fixture
-def served(tables4: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    code = "import sys; from tablebase.cli import main; sys.exit(main())"
-    argv = [sys.executable, "-c", code, "serve", "--port", "0", "--data", str(tables4)]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            assert process.stdout.readline() == f"{tables4} holds all positions of up to 4 pieces.\n"
-            match = re.fullmatch(r"Serving at (http://127\.0\.0\.1:\d+/) .*\n", process.stdout.readline())
-            assert match is not None
-            yield process, match[1]
-        finally:
-            process.kill()
-
-
-def test_serve_answers_until_it_is_stopped(served: tuple[subprocess.Popen[str], str]) -> None:
-    process, address = served
-    fen = "W:WKa1,Ke1,c3:BKb8"
-    with urlopen(f"{address}v1/position?fen={quote(fen)}") as response:
-        assert json.load(response)["dtw"] == 31
-    with urlopen(address) as response:
-        assert response.headers.get_content_type() == "text/html"
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20) == 0
-    assert process.stderr is not None
-    assert "Traceback" not in process.stderr.read()
-
-
-def test_what_is_no_request_is_answered_with_a_problem(served: tuple[subprocess.Popen[str], str]) -> None:
-    _, address = served
-    port = int(address.rstrip("/").rpartition(":")[2])
-    for request, status, says in (
-        (b"GET /v1/position?fen=" + b"W" * 70_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414, "too long"),
-        (b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 200 + b"\r\n", 431, "more than 100 headers"),
-        (b'GET "<b>" nonsense\r\n\r\n', 400, "'nonsense'"),
-    ):
-        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
-            connection.sendall(request)
-            answer = HTTPResponse(connection)
-            answer.begin()
-            body = json.loads(answer.read())
-        assert answer.headers.get_content_type() == "application/problem+json"
-        assert (answer.status, body["status"], body["type"]) == (status, status, "about:blank")
-        assert list(body) == ["type", "title", "status", "detail"]
-        assert says in body["detail"]
-
-
-def test_the_log_has_no_colors_in_a_file(served: tuple[subprocess.Popen[str], str]) -> None:
-    process, address = served
-    with pytest.raises(HTTPError, match="404"):
-        urlopen(f"{address}v1/nothing")
-    process.send_signal(signal.SIGINT)
-    assert process.stderr is not None
-    log = process.stderr.read()
-    assert '"GET /v1/nothing HTTP/1.1" 404' in log
-    assert "\x1b" not in log
-
-
-def test_an_address_in_use_is_refused() -> None:
-    with listen("127.0.0.1", 0) as taken:
-        port = taken.getsockname()[1]
-        assert address_of(taken) == f"http://127.0.0.1:{port}/"
-        with pytest.raises(AddressError, match=rf"127\.0\.0\.1:{port}: another program .* --port"):
-            listen("127.0.0.1", port)
-
-
-def test_an_address_of_another_machine_is_refused() -> None:
-    # 192.0.2.0/24 is kept for documentation: no machine has an address of it.
-    with pytest.raises(AddressError, match=r"192\.0\.2\.1:8000: this is no address of this machine"):
-        listen("192.0.2.1", 8000)
-
-
-@pytest.mark.skipif(not socket.has_ipv6, reason="this machine has no IPv6")
-def test_an_address_of_ipv6() -> None:
-    try:
-        with listen("::1", 0) as listener:
-            assert re.fullmatch(r"http://\[::1\]:\d+/", address_of(listener))
-    except AddressError:
-        pytest.skip("this machine has no IPv6 address")
