@@ -2,8 +2,9 @@
 nothing; needs `wrk`, and the servers to be compared.
 
 Random positions of five pieces are asked for, each with all its moves, by `wrk` from the same machine, over
-connections that are kept. Memory is that of all processes of a server, shared pages counted once (PSS); the
-time of processors for one request is theirs too, and hardly depends on what else the machine does.
+connections that are kept. Memory is that of all processes of a server, shared pages counted once, files that
+are mapped left out; the time of processors for one request is theirs too, and hardly depends on what else the
+machine does.
 
     python benchmarks/serving.py --data data --servers shashki,granian,gunicorn,waitress --seconds 20
 """
@@ -117,7 +118,7 @@ def used(session: int) -> tuple[float, float]:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if os.getsid(int(folder.name)) == session:
-                memory += int((folder / "smaps_rollup").read_text().partition("\nPss:")[2].split()[0])
+                memory += int((folder / "smaps_rollup").read_text().partition("\nPss_Anon:")[2].split()[0])
                 ticks += sum(map(int, (folder / "stat").read_text().rpartition(")")[2].split()[11:13]))
         except (OSError, IndexError):
             continue
@@ -148,6 +149,7 @@ def main() -> None:
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--clients", type=int, default=1, help="threads of wrk")
     parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("--warm", type=int, default=3, help="seconds before anything is measured")
     parser.add_argument("--pieces", type=int, default=5)
     parser.add_argument("--positions", type=int, default=3000, help="how many different ones")
     parser.add_argument("--port", type=int, default=8140)
@@ -165,7 +167,7 @@ def main() -> None:
         ):
             port += 1
             with running(server, app, port, these[0], args) as process:
-                asked(these, port, 3, args)
+                asked(these, port, args.warm, args)
                 before, began = used(process)
                 told = asked(these, port, args.seconds, args)
                 after, ended = used(process)

@@ -56,7 +56,6 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
         info=Info(
             title="Endgame tablebase of Russian draughts", version=program_version(), description=_ABOUT
         ),
-        security_schemes={},  # nothing asks for a key; left out, the document would have a null there
         validation_error_status=400,
         validation_error_model=Problem,
         validation_error_callback=refuse_invalid,
@@ -78,6 +77,10 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     for group in (positions, games, tables, operations):
         app.register_api(group.api)
     operations.register_page(app)
+    app.generate_spec_json()  # type: ignore[no-untyped-call]
+    del app.spec_json["components"][
+        "securitySchemes"
+    ]  # a null, as nothing asks for a key, which is no scheme
     return app
 
 
@@ -96,8 +99,8 @@ def _open(directory: Any, settings: Settings) -> tuple[Tablebase, bool]:
             if settings.compiled == "yes":
                 raise
         else:
-            # Kernels are loaded with their first use: before anybody waits, and before processes are forked. A
-            # table that is damaged is told of to whoever asks for it.
+            # Kernels are loaded with their first use: before anybody waits, and before processes are forked.
+            # Of a table that is damaged whoever asks for it is told.
             with suppress(TableError):
                 tablebase.get_probe(_BARE)
                 tablebase.probe_many([[0, 1, 0, 1 << 31]], [False])

@@ -63,6 +63,10 @@ class Counters:
         value: int = getattr(self, counter)
         return value
 
+    def by_name(self) -> dict[str, int]:
+        """All of them, by their names, in the order of the attributes."""
+        return {str(counter): self[counter] for counter in Counter}
+
     def to_field(self) -> str:
         """The counters as a field of a FEN, `C29,12,0,0,1`: in the order of the attributes."""
         return "C" + ",".join(map(str, astuple(self)))

@@ -5,7 +5,6 @@ Every function returns what `json.dumps` takes as it is, in a fixed order of key
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, TypedDict
 
 from tablebase.adjudication import (
@@ -119,7 +118,7 @@ def stand_report(stand: Stand) -> StandReport:
     return {
         "fen": stand.position.to_fen(),
         "turn": str(stand.position.turn),
-        "counters": asdict(stand.clock.counters),
+        "counters": stand.clock.counters.by_name(),
         "verdict": str(stand.ruling.verdict),
         "rules": rules_report(state for state in stand.ruling.states if state.applies),
         "board_outcome": str(stand.board),

@@ -6,7 +6,6 @@ beside its type, and the enumeration that its text is one of: the OpenAPI docume
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, TypedDict
 
 from tablebase.board import SQUARE_NAMES, Color, Position
@@ -193,7 +192,7 @@ def position_report(tablebase: Tablebase, clock: Clock, effort: int = SEARCH_EFF
         "dtw_moves": in_moves(probe.dtw),
         "dtb_moves": in_moves(probe.dtb),
         "ruleset": clock.ruleset.name,
-        "counters": asdict(clock.counters),
+        "counters": clock.counters.by_name(),
         "verdict": str(ruling.verdict),
         "game_over": ruling.verdict.ends_the_game,
         "winner": None if clock.winner is None else str(clock.winner),
@@ -239,7 +238,7 @@ def _ruled_move_report(move: RuledMove) -> RuledMoveReport:
     return {
         **_move_facts(move.value),
         "rules_outcome": str(move.prospect),
-        "after": {**after, "counters": asdict(move.clock.counters)},
+        "after": {**after, "counters": move.clock.counters.by_name()},
     }
 
 
@@ -255,7 +254,7 @@ def line_report(line: Line, clock: Clock, probe: Probe, prospect: Prospect) -> L
     return {
         **value_report(line.positions[0], probe),
         "ruleset": clock.ruleset.name,
-        "counters": asdict(clock.counters),
+        "counters": clock.counters.by_name(),
         "rules_outcome": str(prospect),
         "moves": [move_report(move) for move in line.moves],
         "last_fen": line.positions[-1].to_fen(),
@@ -291,7 +290,7 @@ def draw_cases_report(tablebase: Tablebase, clock: Clock) -> DrawCasesReport:
     return {
         "fen": clock.position.to_fen(),
         "ruleset": clock.ruleset.name,
-        "counters": asdict(clock.counters),
+        "counters": clock.counters.by_name(),
         "cases": [draw_case_report(case) for case in draw_cases(tablebase, clock)],
     }
 

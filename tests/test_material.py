@@ -5,6 +5,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import random_positions
 
 from tablebase.board import Color, Position
 from tablebase.errors import MaterialError
@@ -81,3 +82,18 @@ def test_every_move_leads_to_a_slice_that_comes_before() -> None:
             for move in legal_moves(position):
                 after = Material.of(position_after(position, move))
                 assert after in before or not after.own_kings + after.own_men
+
+
+def test_what_a_move_leads_to() -> None:
+    seen: dict[Material, set[Material]] = {}
+    for position in random_positions(3000, seed=3, max_pieces=5):
+        material = Material.of(position)
+        for move in legal_moves(position):
+            after = position_after(position, move)
+            if after.own_men | after.own_kings:
+                seen.setdefault(material, set()).add(Material.of(after))
+    for material, found in seen.items():
+        assert found <= material.after_a_move(), material
+    assert seen[Material(2, 0, 1, 0)] == Material(2, 0, 1, 0).after_a_move() == {Material(1, 0, 2, 0)}
+    told = {str(material) for material in Material(1, 1, 0, 2).after_a_move()}
+    assert told == {"MMvKM", "MvKM", "MMvKK", "MvKK"}
