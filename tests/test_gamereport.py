@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from server.app import DATA_DIRECTORY, MAX_BODY_BYTES, MAX_GAMES, create_app, tablebase_of
+from server.app import DATA_DIRECTORY, create_app, tablebase_of
+from server.settings import Settings
 from tablebase import open_tablebase
 from tablebase.adjudication import Adjudicator
 from tablebase.cli import main
@@ -164,6 +165,9 @@ def test_the_command_refuses(run: Callable[..., tuple[int, str, str]], tmp_path:
     assert "nowhere.pdn cannot be read: No such file" in err
 
 
+LIMITS = Settings()
+
+
 @pytest.fixture(scope="module")
 def client(tables4: Path) -> Iterator[FlaskClient]:
     app = create_app({DATA_DIRECTORY: tables4})
@@ -178,9 +182,9 @@ def client(tables4: Path) -> Iterator[FlaskClient]:
         ("/v1/game", "{x", 200, "", ""),
         ("/v1/game?ruleset=house", "1. c3-d4", 400, "bad-ruleset", "'house' is no ruleset"),
         ("/v1/game?numbering=h8", "1. c3-d4", 400, "bad-parameter", "'h8' is no numbering"),
-        ("/v1/game", "1. c3-d4 *\n" * MAX_GAMES, 200, "", ""),
-        ("/v1/game", "1. c3-d4 *\n" * (MAX_GAMES + 1), 400, "bad-parameter", f"more than {MAX_GAMES} games"),
-        ("/v1/game", " " * (MAX_BODY_BYTES + 1), 413, "about:blank", ""),
+        ("/v1/game", "1. c3-d4 *\n" * LIMITS.max_games, 200, "", ""),
+        ("/v1/game", "1. c3-d4 *\n" * (LIMITS.max_games + 1), 400, "bad-parameter", "more than 50 games"),
+        ("/v1/game", " " * (LIMITS.max_pdn_bytes + 1), 413, "about:blank", ""),
     ],
 )
 def test_the_api_refuses(
