@@ -35,7 +35,7 @@ def start(tables4: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
             argv = [sys.executable, "-c", code, "serve", "--port", "0", "--data", str(tables4), *options]
             pipe = subprocess.PIPE
             process = stack.enter_context(subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True))
-            stack.callback(process.kill)
+            stack.callback(process.terminate)  # killed, it would leave behind the processes that answer
             assert process.stdout is not None
             assert process.stdout.readline() == f"{tables4} holds all positions of up to 4 pieces.\n"
             match = re.fullmatch(r"Serving at http://127\.0\.0\.1:(\d+)/ .*\n", process.stdout.readline())
