@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
 from tablebase.material import Material, materials
 
@@ -26,15 +25,8 @@ def canonical(material: Material) -> Material:
 
 def leads_to(pair: Material) -> set[Material]:
     """The pairs that one move leads to from a material or its mirror, other than itself."""
-    found = set()
-    for mover in (pair, pair.mirror):
-        crowned = [0, 1] if mover.own_men else [0]
-        left = product(crowned, range(mover.other_kings + 1), range(mover.other_men + 1))
-        for crown, other_kings, other_men in left:
-            if other_kings + other_men:
-                after = Material(mover.own_kings + crown, mover.own_men - crown, other_kings, other_men)
-                found.add(canonical(after))
-    return found - {pair}
+    after = pair.after_a_move() | pair.mirror.after_a_move()
+    return {canonical(material) for material in after} - {pair}
 
 
 def depends_on(wanted: Iterable[Material]) -> set[Material]:

@@ -134,13 +134,28 @@ def material_details_report(catalog: Catalog, material: Material) -> MaterialDet
     return {
         **material_report(catalog, material),
         "longest": _longest(catalog.statistics(material)),
-        "depends_on": [str(other) for other in sorted(leads_to, key=lambda m: (m.pieces, m.men, str(m)))],
-        "histograms": {"dtw_win": None, "dtw_loss": None, "dtc_win": None, "dtc_loss": None},
+        "depends_on": [str(other) for other in sorted(leads_to, key=Material.place)],
+        "histograms": _histograms(catalog.statistics(material)),
         "files": {
             str(metric): {"size": record.size, "sha256": record.sha256}
             for metric, record in catalog.files(material).items()
         },
     }
+
+
+def _histograms(counted: Statistics | None) -> HistogramsReport:
+    if counted is None:
+        return {"dtw_win": None, "dtw_loss": None, "dtc_win": None, "dtc_loss": None}
+    return {
+        "dtw_win": _listed(counted.dtw_wins),
+        "dtw_loss": _listed(counted.dtw_losses),
+        "dtc_win": _listed(counted.dtc_wins),
+        "dtc_loss": _listed(counted.dtc_losses),
+    }
+
+
+def _listed(counts: tuple[int, ...] | None) -> list[int] | None:
+    return None if counts is None else list(counts)
 
 
 def _longest(counted: Statistics | None) -> LongestReports:

@@ -119,9 +119,7 @@ class Tablebase:
     @property
     def materials(self) -> list[Material]:
         """Every material whose outcomes are there: fewer pieces first, then fewer men, then by name."""
-        return sorted(
-            self._tables.slices, key=lambda material: (material.pieces, material.men, str(material))
-        )
+        return sorted(self._tables.slices, key=Material.place)
 
     @property
     def cache_used_bytes(self) -> int:

@@ -63,6 +63,11 @@ def test_one_material(client: FlaskClient, app: Flask, tables4: Path) -> None:
         metric, outcome = kind.split("_")
         assert (str(probe.outcome), getattr(probe, metric)) == (outcome, longest["plies"])
         assert longest["moves"] == -(-longest["plies"] // 2)
+    histograms = answer["histograms"]
+    assert sum(histograms["dtw_win"]) == listed["win"] + listed["cursed_win"]
+    assert sum(histograms["dtc_win"]) == listed["win"]
+    assert len(histograms["dtw_win"]) - 1 == answer["longest"]["dtw_win"]["plies"]
+    assert histograms["dtw_loss"] == histograms["dtc_loss"] == []
     for metric, file in answer["files"].items():
         assert file["size"] == (tables4 / f"KKMvK.{metric}").stat().st_size
     assert ask(client, "/v1/materials/KKvKK")["longest"]["dtb_win"] is None
