@@ -1,0 +1,75 @@
+/** The server: questions, answers, and what can go wrong. */
+
+/** The server answered with a problem: `title`, `detail` and `type` as RFC 9457 has them. */
+export class ProblemError extends Error {
+  constructor({ type, title, detail }, status) {
+    super(detail || title);
+    Object.assign(this, { name: "ProblemError", type: type ?? "about:blank", title, detail, status });
+  }
+}
+
+/** The server did not answer, or what answered was not this server. */
+export class UnreachableError extends Error {
+  name = "UnreachableError";
+}
+
+/**
+ * The newest of several questions of one kind: asking anew drops the one before, whose answer never arrives.
+ */
+export class Latest {
+  #controller = null;
+
+  /** The signal of a new question. */
+  begin() {
+    this.drop();
+    this.#controller = new AbortController();
+    return this.#controller.signal;
+  }
+
+  /** Want no answer any more. */
+  drop() {
+    this.#controller?.abort();
+  }
+}
+
+/** Whether an error only says that the answer is not wanted any more. */
+export const isDropped = error => error.name === "AbortError";
+
+async function ask(path, { query = {}, signal, ...options } = {}) {
+  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
+  const address = given.length ? `${path}?${new URLSearchParams(given)}` : path;
+  let response, answer;
+  try {
+    response = await fetch(address, { signal, ...options });
+    answer = await response.json();
+  } catch (error) {
+    if (isDropped(error)) throw error;
+    throw new UnreachableError(error.message);
+  }
+  signal?.throwIfAborted();
+  if (response.ok) return answer;
+  if (typeof answer?.title !== "string") throw new UnreachableError(`status ${response.status}`);
+  throw new ProblemError(answer, response.status);
+}
+
+/** `game` has the parameters that name a game: `fen`, perhaps counters and `numbering`, and `ruleset`. */
+export const askPosition = (game, signal) => ask("/v1/position", { query: game, signal });
+export const askDrawCases = (game, signal) => ask("/v1/draw-cases", { query: game, signal });
+export const askLine = (game, limit, signal) => ask("/v1/line", { query: { ...game, limit }, signal });
+
+/** Values of many positions: one result each, `position` or `problem`. */
+export const askPositions = (positions, ruleset, signal) => ask("/v1/positions", {
+  signal, method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ positions, ruleset }),
+});
+
+/** The games of a text in PDN, judged. */
+export const askGames = (pdn, ruleset, numbering, signal) => ask("/v1/game", {
+  query: { ruleset, numbering }, signal, method: "POST",
+  headers: { "Content-Type": "text/plain; charset=utf-8" }, body: pdn,
+});
+
+export const askMaterials = signal => ask("/v1/materials", { signal });
+export const askMaterial = (name, signal) => ask(`/v1/materials/${encodeURIComponent(name)}`, { signal });
+export const askRandom = (material, outcome, signal) =>
+  ask("/v1/random", { query: { material, outcome }, signal, cache: "no-store" });
+export const askRulesets = signal => ask("/v1/rulesets", { signal });

@@ -1,0 +1,93 @@
+/** A handler of the board that makes legal moves: a piece and its target, step by step where a capture has a choice. */
+
+import { beginning, choose, nextSquares } from "./steps.js";
+
+export class Moving {
+  #moves = [];
+  #squares = [];
+
+  /** `made(move, slid)` is called with the move that was chosen; `slid` tells how many of its steps are shown. */
+  constructor(board, made) {
+    this.board = board;
+    this.made = made;
+    this.last = [];
+  }
+
+  /** Allow these moves, none while it is nobody's turn; `last` are the squares of the move made before. */
+  allow(moves, last = this.last) {
+    this.#moves = moves;
+    this.last = last;
+    this.#squares = [];
+    this.#mark();
+  }
+
+  /** Take over the board. */
+  start() {
+    this.#squares = [];
+    this.#mark();
+  }
+
+  canDrag(square) {
+    return this.#from(square) || square === this.#squares.at(-1);
+  }
+
+  origin(square) {
+    return square === this.#squares.at(-1) ? this.#squares[0] : square;
+  }
+
+  tap(square) {
+    if (square === this.#squares.at(-1)) return this.cancel();
+    if (!this.#squares.length || (!this.#choose(square) && this.#from(square))) this.#begin(square);
+  }
+
+  drop(from, to) {
+    if (this.#squares.at(-1) !== from) this.#begin(from);
+    if (this.#squares.length && to) this.#choose(to, true);
+  }
+
+  cancel() {
+    const begun = this.#squares[0];
+    this.#squares = [];
+    if (begun && this.board.pieces.has(begun)) this.board.place(begun);
+    this.#mark();
+  }
+
+  #from(square) {
+    return this.#moves.some(({ path }) => path[0] === square);
+  }
+
+  #begin(square) {
+    this.cancel();
+    if (this.#from(square)) this.#squares = [square];
+    this.#mark();
+  }
+
+  /** Whether the square could be chosen. */
+  #choose(square, dragged = false) {
+    const chosen = choose(this.#moves, this.#squares, square);
+    if (!chosen) return false;
+    if (chosen.move) {
+      const shown = dragged && chosen.move.path.length === 2 ? 1 : this.#squares.length - 1;
+      this.#squares = [];
+      this.made(chosen.move, shown);
+      return true;
+    }
+    this.#squares = chosen.squares;
+    this.board.place(this.#squares[0], this.board.centre(square));
+    this.#mark();
+    return true;
+  }
+
+  #mark() {
+    if (this.board.handler !== this) return;
+    const squares = this.#squares, begun = squares.length > 0;
+    const steps = Math.max(0, squares.length - 1);
+    this.board.mark({
+      selected: squares.at(-1) ?? null,
+      targets: begun ? nextSquares(this.#moves, squares) : [],
+      last: this.last,
+      taken: steps ? beginning(this.#moves, squares)[0].captured.slice(0, steps) : [],
+      movable: [...new Set(this.#moves.map(({ path }) => path[0])), ...squares.slice(-1)],
+    });
+  }
+}

@@ -1,0 +1,60 @@
+/** The board by mouse, pen and finger: a tap chooses a square, a drag carries a piece. */
+
+const DRAG_PIXELS = 5;
+
+/** Have a board listen to pointers. */
+export function listenToPointer(board) {
+  const grid = board.grid;
+  let held = null;
+
+  const letGo = () => {
+    if (held?.dragging && board.shape(held.origin) === held.shape) {
+      held.shape.classList.remove("dragged");
+      board.place(held.origin, board.centre(held.square));
+    }
+    held = null;
+  };
+
+  grid.addEventListener("pointerdown", event => {
+    if (!event.isPrimary || event.button !== 0 || board.busy) return;
+    const { square } = board.locate(event.clientX, event.clientY);
+    if (!square) return;
+    grid.setPointerCapture(event.pointerId);
+    const origin = board.handler.origin(square);
+    held = { square, origin, shape: board.shape(origin), x: event.clientX, y: event.clientY, dragging: false };
+  });
+
+  grid.addEventListener("pointermove", event => {
+    if (!held || !event.isPrimary) return;
+    if (!held.dragging) {
+      const far = Math.hypot(event.clientX - held.x, event.clientY - held.y) > DRAG_PIXELS;
+      if (!far || !held.shape || !board.handler.canDrag(held.square)) return;
+      held.dragging = true;
+      held.shape.classList.add("dragged");
+      held.shape.parentNode.append(held.shape);
+    }
+    // A new position may have been shown under the hand.
+    if (board.shape(held.origin) !== held.shape) return letGo();
+    const { x, y } = board.locate(event.clientX, event.clientY);
+    board.place(held.origin, [x, y]);
+  });
+
+  grid.addEventListener("pointerup", event => {
+    if (!held || !event.isPrimary) return;
+    const { square: from, dragging } = held, { square: to } = board.locate(event.clientX, event.clientY);
+    letGo();
+    if (dragging && to !== from) board.handler.drop(from, to);
+    else if (to === from) {
+      board.focus(from);
+      board.handler.tap(from);
+    }
+  });
+
+  grid.addEventListener("pointercancel", letGo);
+
+  // What comes from no pointer comes from a screen reader.
+  grid.addEventListener("click", event => {
+    const square = event.target.dataset?.square;
+    if (square && event.detail === 0 && !event.pointerType) board.handler.tap(square);
+  });
+}

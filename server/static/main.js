@@ -1,0 +1,123 @@
+/** The page: puts board, session, address and views together. */
+
+import { addressOf, readAddress, writeAddress } from "./address.js";
+import { Board } from "./board/board.js";
+import { find, findAll } from "./dom.js";
+import { currentLanguage, onLanguage, setLanguage, t, translatePage } from "./i18n.js";
+import { Player } from "./player.js";
+import { problemSentence } from "./problems.js";
+import { fillRulesets } from "./rulesets.js";
+import { Session } from "./session.js";
+import { Table } from "./table.js";
+import { AnalysisView } from "./views/analysis.js";
+import { GameView } from "./views/game.js";
+import { PracticeView } from "./views/practice.js";
+import { StatisticsView } from "./views/statistics.js";
+
+const START = { fen: "W:WKa1,Ke1,c3:BKb8" };
+
+const session = new Session(START);
+const player = new Player(session);
+const board = new Board(find("#board"));
+const table = new Table({ board, session, player, problem: showProblem });
+const shared = {
+  board, session, player, problem: showProblem, go: showView,
+  addressFor: query => addressOf({ query, ruleset: session.ruleset }),
+  rewrite: () => save({ replace: true }),
+};
+const views = Object.fromEntries([
+  new AnalysisView(shared), new PracticeView(shared), new GameView(shared), new StatisticsView(shared),
+].map(view => [view.name, view]));
+let view = null;
+
+/** Show an error in the one place for it; null takes it away. */
+function showProblem(error) {
+  const place = find("#problem");
+  place.hidden = !error;
+  place.textContent = error ? problemSentence(error) : "";
+  if (!error) return;
+  const again = document.createElement("button");
+  again.type = "button";
+  again.textContent = t("problem.again");
+  again.onclick = () => {
+    showProblem(null);
+    session.ask();
+  };
+  if (error.name === "UnreachableError") place.append(again);
+}
+
+/** The address of what is seen, into the history. */
+function save({ replace }) {
+  const { nodes, index, ruleset, node } = session;
+  const state = { view: view.name, ruleset, query: node.query, ...view.kept?.() };
+  writeAddress(state, { nodes, index }, { replace });
+}
+
+/** Turn to a view. */
+function showView(name, { quiet = false } = {}) {
+  const changes = view?.name !== name;
+  if (view && changes) view.leave();
+  view = views[name];
+  if (changes && name !== "analysis") table.closeSetup();
+  for (const each of Object.keys(views)) find(`#${each}`).hidden = each !== name;
+  for (const id of ["#table", "#side"]) find(id).hidden = name === "statistics";
+  for (const id of ["#set-up", "#fen-form", "#play"]) find(id).hidden = name === "practice" || name === "game";
+  find("#fen-form").hidden = name === "practice";
+  find("#steps").hidden = name === "practice";
+  for (const link of findAll("nav [data-view]")) {
+    if (link.dataset.view === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  showProblem(name === "statistics" ? null : session.problem);
+  if (view.moving) table.handTo(view.moving);
+  view.enter();
+  if (!quiet) save({ replace: false });
+}
+
+/** Take over what the address says, and what the history has kept with it. */
+function readState() {
+  const address = readAddress();
+  session.ruleset = address.ruleset;
+  find("#ruleset").value = address.ruleset;
+  views.statistics.material = address.material;
+  views.practice.resume(address.side);
+  const kept = history.state;
+  showView(address.view, { quiet: true });
+  if (kept?.nodes) session.restore(kept.nodes, kept.index);
+  else session.load(address.query ?? START, { quiet: true });
+}
+
+session.addEventListener("changed", ({ detail: { how } }) => {
+  showProblem(null);
+  view.changed();
+  if (how !== "restored") save({ replace: how !== "loaded" && how !== "played" });
+});
+session.addEventListener("answered", () => {
+  if (view.name !== "statistics") showProblem(session.problem);
+  // A FEN of another kind has become ours.
+  if (session.answer) save({ replace: true });
+  view.answered();
+});
+
+for (const link of findAll("[data-view]")) {
+  link.onclick = event => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    showView(link.dataset.view);
+  };
+}
+find("#language").value = currentLanguage();
+find("#language").onchange = ({ target }) => setLanguage(target.value);
+onLanguage(() => {
+  table.label();
+  fillRulesets(find("#ruleset"), session.ruleset);
+  showProblem(view.name === "statistics" ? null : session.problem);
+  view.render();
+});
+find("#ruleset").onchange = ({ target }) => session.setRuleset(target.value);
+addEventListener("popstate", readState);
+
+translatePage();
+table.label();
+fillRulesets(find("#ruleset"), readAddress().ruleset);
+readState();

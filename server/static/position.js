@@ -1,0 +1,68 @@
+/** Positions: squares by name, and the FEN that the server writes. */
+
+export const COUNTERS = ["king_plies", "balance_plies", "three_kings_moves", "road_moves", "repetitions"];
+export const FRESH = { king_plies: 0, balance_plies: 0, three_kings_moves: 0, road_moves: 0, repetitions: 1 };
+
+const FILES = "abcdefgh";
+
+/** The 32 dark squares, a1 first, row by row. */
+export const SQUARES = [...Array(8).keys()].flatMap(row =>
+  [...FILES].filter((_, column) => (row + column) % 2 === 0).map(file => `${file}${row + 1}`));
+
+export const columnOf = square => FILES.indexOf(square[0]);
+export const rowOf = square => Number(square[1]) - 1;
+export const squareAt = (column, row) => `${FILES[column]}${row + 1}`;
+export const isDark = (column, row) => (column + row) % 2 === 0;
+export const otherSide = side => (side === "white" ? "black" : "white");
+
+/** Whether a man on that square would be on the row where it becomes a king. */
+export const promotes = (square, side) => rowOf(square) === (side === "white" ? 7 : 0);
+
+/**
+ * What a FEN with named squares says: `turn`, `pieces` (a Map from square to `{side, king}`) and `counters`,
+ * null where it has none. Null for a text that is no such FEN; whether a position is legal is for the server.
+ */
+export function parseFen(fen) {
+  const [turn, ...fields] = fen.trim().replace(/\.$/, "").split(":");
+  if (!/^[WB]$/.test(turn)) return null;
+  const pieces = new Map();
+  let counters = null;
+  for (const field of fields) {
+    const counted = /^C(\d+(?:,\d+){4})$/.exec(field);
+    if (counted) {
+      const counts = counted[1].split(",").map(Number);
+      counters = Object.fromEntries(COUNTERS.map((name, index) => [name, counts[index]]));
+      continue;
+    }
+    if (!/^[WB]/.test(field)) continue;
+    for (const item of field.slice(1).split(",").filter(Boolean)) {
+      const piece = /^(K?)([a-h][1-8])$/.exec(item);
+      if (!piece) return null;
+      pieces.set(piece[2], { side: field[0] === "W" ? "white" : "black", king: piece[1] === "K" });
+    }
+  }
+  return { turn: turn === "W" ? "white" : "black", pieces, counters };
+}
+
+/** The FEN of a position, without counters: kings before men, squares in their order. */
+export function formatFen({ turn, pieces }) {
+  const side = color => {
+    const own = SQUARES.filter(square => pieces.get(square)?.side === color);
+    const kings = own.filter(square => pieces.get(square).king).map(square => `K${square}`);
+    return [...kings, ...own.filter(square => !pieces.get(square).king)].join(",");
+  };
+  return `${turn === "white" ? "W" : "B"}:W${side("white")}:B${side("black")}`;
+}
+
+/** A FEN with its counters, which a game that has just begun does without. */
+export function withCounters(fen, counters) {
+  const fresh = !counters || COUNTERS.every(name => counters[name] === FRESH[name]);
+  return fresh ? fen : `${fen}:C${COUNTERS.map(name => counters[name]).join(",")}`;
+}
+
+/** The same position seen from the other side: colours exchanged, the board turned, the other side to move. */
+export function swapSides({ turn, pieces }) {
+  const turned = square => squareAt(7 - columnOf(square), 7 - rowOf(square));
+  const swapped = [...pieces].map(([square, { side, king }]) => [turned(square), { side: otherSide(side), king }]);
+  return { turn: otherSide(turn), pieces: new Map(swapped) };
+}

@@ -1,0 +1,27 @@
+/** The list of rulesets to choose from. */
+
+import { askRulesets } from "./api.js";
+import { html, replace } from "./dom.js";
+import { has, t } from "./i18n.js";
+
+const OFFICIAL = "official";
+let names = null;
+
+const title = name => (has(`ruleset.${name}`) ? t(`ruleset.${name}`) : name);
+
+/** Fill a `select` with the rulesets of the server; until it has answered, with the one in use. */
+export async function fillRulesets(select, chosen) {
+  const fill = options => {
+    const value = select.value || chosen;
+    replace(select, options.map(name => html("option", { value: name }, title(name))));
+    select.value = options.includes(value) ? value : OFFICIAL;
+  };
+  fill(names ?? [...new Set([chosen, OFFICIAL])]);
+  if (names) return;
+  try {
+    names = (await askRulesets()).rulesets.map(({ name }) => name);
+    fill(names);
+  } catch {
+    // A server that does not answer is told where the position is asked for.
+  }
+}

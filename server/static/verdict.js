@@ -1,0 +1,108 @@
+/** What a position is worth, in a sentence. */
+
+import { list, t } from "./i18n.js";
+import { otherSide } from "./position.js";
+
+const BEST_FIRST = ["win", "cursed-win", "draw", "blessed-loss", "loss"];
+/** What an outcome from fresh counters is under the rules of the tables. */
+const UNDER_RULES = { win: "win", "cursed-win": "draw", draw: "draw", "blessed-loss": "draw", loss: "loss" };
+const KING_MOVES_PLIES = 30;
+
+/** An answer whose outcome, where there is no table for it, is what its moves tell. */
+export function known(answer) {
+  const outcomes = answer.moves.map(move => move.outcome);
+  if (answer.outcome !== "unknown" || !outcomes.length) return answer;
+  if (!outcomes.includes("win") && outcomes.includes("unknown")) return answer;
+  const outcome = BEST_FIRST.find(each => outcomes.includes(each));
+  return { ...answer, outcome, fromMoves: true };
+}
+
+/** The outcome for the side to move under the rules with the counts as they are. */
+export const worth = answer =>
+  (answer.rules_outcome !== "unknown" ? answer.rules_outcome : UNDER_RULES[answer.outcome] ?? "unknown");
+
+/** Whether the game has come to its end. */
+export const isOver = answer => answer.moves.length === 0 || answer.verdict === "drawn";
+
+/** The side that an outcome for the side to move is a win for; null for a draw. */
+export function winnerOf(outcome, turn) {
+  if (["win", "cursed-win", "maybe-win"].includes(outcome)) return turn;
+  return ["loss", "blessed-loss", "maybe-loss"].includes(outcome) ? otherSide(turn) : null;
+}
+
+/** A rule by its name and article. */
+export const ruleName = ({ rule, article }) =>
+  (article && /^\d/.test(article) ? t("rule.withArticle", { rule: t(`rule.${rule}`), article }) : t(`rule.${rule}`));
+
+/** The rules that make a draw here: by themselves, or by a claim. */
+export const firedRules = answer => answer.rules.filter(rule =>
+  rule.fired && (answer.verdict !== "drawn" || rule.claim === "automatic"));
+
+/** What the verdict is, as a class of styles and of outcomes for White and Black. */
+export const tone = answer => (answer.verdict === "drawn" ? "draw" : worth(answer));
+
+/** The verdict: `White wins in 13 moves; the three-kings rule allows 15.` */
+export function verdictSentence(answer) {
+  const { turn, outcome, verdict, dtw_moves: moves, moves: legal, fen } = answer;
+  if (!legal.length) return lostSentence(turn, fen);
+  if (verdict === "drawn") return t("verdict.drawn", { rules: list(firedRules(answer).map(ruleName)) });
+  const onBoard = winnerOf(outcome, turn);
+  const result = worth(answer);
+  switch (result) {
+    case "win": case "loss": return winSentence(answer, winnerOf(result, turn));
+    case "draw": return onBoard ? drawThough(answer, onBoard) : t("verdict.draw");
+    case "maybe-win": case "maybe-loss": {
+      const side = winnerOf(result, turn);
+      return moves === null ? t(`verdict.maybe.${side}`) : t(`verdict.maybeIn.${side}`, { n: moves });
+    }
+    default: return t("verdict.unknown");
+  }
+}
+
+function lostSentence(turn, fen) {
+  const letter = turn === "white" ? "W" : "B";
+  const bare = fen.split(":").slice(1).includes(letter);
+  return t(`verdict.${bare ? "noPieces" : "noMove"}.${turn}`);
+}
+
+function winSentence(answer, side) {
+  const { dtw_moves: moves, rules } = answer;
+  const wins = moves === null ? t(`verdict.wins.${side}`) : t(`verdict.winsIn.${side}`, { n: moves });
+  const limit = rules.find(({ rule, applies, stronger }) => applies && stronger === side && rule === "three-kings");
+  if (!limit || limit.unit !== "own-moves") return t("sentence", { text: wins });
+  const allowance = limit.count === 0
+    ? t("verdict.allows", { n: limit.limit }) : t("verdict.allowsMore", { n: limit.remaining });
+  return t("verdict.withLimit", { wins, allowance });
+}
+
+function drawThough(answer, side) {
+  const { dtw_moves: n, outcome } = answer;
+  const won = n === null ? t(`verdict.onBoard.${side}`) : t(`verdict.onBoardIn.${side}`, { n });
+  // Won or lost from fresh counts, and not any more: the counts have come too far.
+  if (outcome === "win" || outcome === "loss") return t("verdict.tooLate", { won });
+  return t(cause(answer), { won });
+}
+
+/** Which rules make the draw: the tables may know two. Where a move leaves time under the first, it takes both. */
+function cause(answer) {
+  const inTime = ({ after }) => after.outcome === "loss" && after.dtc !== null && after.dtc < KING_MOVES_PLIES;
+  return answer.outcome === "cursed-win" && answer.moves.some(inTime) ? "verdict.tooLongTogether" : "verdict.tooLong";
+}
+
+/** What else is to be said: a draw that may be claimed. Null if nothing is. */
+export function claimSentence(answer) {
+  if (answer.verdict === "claimable") {
+    return t(`verdict.claim.${answer.turn}`, { rules: list(firedRules(answer).map(ruleName)) });
+  }
+  if (answer.verdict === "undetermined") return t("verdict.undetermined");
+  return null;
+}
+
+/** The distances in plies, for those who want them exactly. */
+export function distancesText({ material, pieces, dtw, dtc, dtb }) {
+  const parts = [t("verdict.material", { material, n: pieces })];
+  if (dtw !== null) parts.push(t("verdict.dtw", { n: dtw }));
+  if (dtc !== null) parts.push(t("verdict.dtc", { n: dtc }));
+  if (dtb !== null) parts.push(t("verdict.dtb", { n: dtb }));
+  return parts.join(" · ");
+}

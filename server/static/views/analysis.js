@@ -1,0 +1,103 @@
+/** Analysis: the verdict, the clocks, the moves, and the line. */
+
+import { Moving } from "../board/moving.js";
+import { showClocks } from "../clocks.js";
+import { find, html, replace, say } from "../dom.js";
+import { list, t } from "../i18n.js";
+import { showMoves } from "../moves.js";
+import { showSheet } from "../sheet.js";
+import {
+  claimSentence, distancesText, known, ruleName, tone, verdictSentence,
+} from "../verdict.js";
+
+const EXAMPLES = [
+  ["threeKings", "W:WKc1,Kf8,Kh2:BKa7"],
+  ["kingsAndMan", "W:WKa1,Ke1,c3:BKb8"],
+  ["road", "W:WKf2,Kh2,a1:BKf6"],
+  ["men", "W:Wg3,h4:Bc7"],
+];
+
+export class AnalysisView {
+  name = "analysis";
+
+  constructor({ board, session, player, problem, addressFor }) {
+    Object.assign(this, { board, session, player, problem, addressFor });
+    this.moving = new Moving(board, (move, shown) => session.play(move, shown));
+    find("#best-line").onclick = () => player.find().catch(problem);
+    player.addEventListener("changed", () => this.#sheet());
+  }
+
+  enter() {
+    this.render();
+  }
+
+  leave() {
+    this.player.pause();
+  }
+
+  changed() {
+    this.moving.allow([], this.session.node.move?.path ?? []);
+    this.#sheet();
+  }
+
+  answered() {
+    this.render();
+  }
+
+  render() {
+    const { answer: answered, cases, problem } = this.session;
+    find("#analysis").classList.toggle("late", !answered && !problem);
+    for (const id of ["clocks-card", "moves-card"]) find(`#${id}`).hidden = problem !== null;
+    find(".verdict-card").hidden = problem !== null;
+    this.#sheet();
+    this.#examples();
+    if (!answered) return;
+    const answer = known(answered);
+    const verdict = find("#verdict");
+    verdict.textContent = verdictSentence(answer);
+    verdict.className = `verdict ${tone(answer)}`;
+    say(find("#ruled"), claimSentence(answer));
+    say(find("#source"), answer.fromMoves ? t("verdict.fromMoves") : null);
+    say(find("#distances"), distancesText(answer));
+    showClocks(find("#clocks"), answer, cases);
+    find("#moves-card").hidden = answer.moves.length === 0;
+    showMoves(find("#moves"), answer, {
+      point: move => this.board.arrow(move?.path, move?.captured), make: move => this.session.play(move),
+    });
+    this.moving.allow(answer.moves, this.session.node.move?.path ?? []);
+  }
+
+  /** The moves made, and after them what is left of the best line. */
+  #sheet() {
+    const { session, player } = this, { nodes, index } = session, ahead = player.ahead;
+    const turn = session.startTurn;
+    const made = nodes.slice(1).map(({ move }) => move.move);
+    const shown = ahead === null ? made : [...made.slice(0, index), ...ahead];
+    const go = count => (ahead !== null && count > index
+      ? player.play(count - index).catch(this.problem) : session.to(count));
+    showSheet(find("#sheet"), shown.map(text => ({ text })), turn, index, go, index);
+    const end = ahead === null ? null : player.line.answer;
+    say(find("#line-end"), end && lineEnd(end));
+    find("#line-card").hidden = session.problem !== null && made.length === 0;
+    find("#best-line").hidden = ahead !== null || session.answer?.moves.length === 0;
+  }
+
+  #examples() {
+    replace(find("#example-links"), EXAMPLES.map(([name, fen]) => html("li", {}, html("a", {
+      href: this.addressFor({ fen }),
+      onclick: event => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        this.session.load({ fen });
+      },
+    }, t(`examples.${name}`)))));
+  }
+}
+
+/** How a line ends, in a sentence. */
+export function lineEnd({ end, winner, fired, moves }) {
+  const n = moves.length;
+  if (end === "game-over") return t(`line.won.${winner}`, { n });
+  if (end === "draw" && fired.length) return t("line.drawn", { n, rules: list(fired.map(ruleName)) });
+  return t(`line.${end}`, { n });
+}

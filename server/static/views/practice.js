@@ -1,0 +1,271 @@
+/** Practice: a random position of a class is played out against the tablebase, the clocks running. */
+
+import { askMaterials, isDropped, Latest } from "../api.js";
+import { Moving } from "../board/moving.js";
+import { showClocks } from "../clocks.js";
+import { html, replace } from "../dom.js";
+import { bestMove, CLASSES, costOf, findPosition, replyTo } from "../drill.js";
+import { list, t } from "../i18n.js";
+import { showSheet } from "../sheet.js";
+import { claimSentence, isOver, known, verdictSentence, winnerOf, worth } from "../verdict.js";
+
+const THINKING_MS = 350;
+
+export class PracticeView {
+  name = "practice";
+  #chosen = CLASSES[0].id;
+  #material = { name: "", outcome: "win" };
+  #materials = null;
+  /** The drill that is played: `side`, `goal`, `notes` (what moves cost, by ply), `spoilt`, `helped`, `result`. */
+  #drill = null;
+  #searching = new Latest();
+  #replying = new Latest();
+  #timer = null;
+  #notice = null;
+
+  constructor({ board, session, problem, go, rewrite }) {
+    Object.assign(this, { board, session, problem, go, rewrite });
+    this.element = document.querySelector("#practice");
+    this.moving = new Moving(board, (move, shown) => this.#moved(move, shown));
+  }
+
+  /** The part of the address that is practice's own. */
+  kept() {
+    return { side: this.#drill?.side ?? null };
+  }
+
+  /** Go on with what is on the board, as the side that the address names; null where it names none. */
+  resume(side) {
+    const known = ["white", "black"].includes(side);
+    if (known && this.#drill?.side === side) return;
+    this.#drill = known ? newDrill(side, null) : null;
+  }
+
+  async enter() {
+    if (this.#drill && this.session.answer) this.answered();
+    this.render();
+    if (this.#materials) return;
+    try {
+      this.#materials = (await askMaterials()).materials.filter(({ metrics }) => metrics.length);
+      this.render();
+    } catch {
+      this.#materials = null;
+    }
+  }
+
+  leave() {
+    this.#searching.drop();
+    this.#stop();
+  }
+
+  changed() {
+    this.#stop();
+    this.moving.allow([], this.session.node.move?.path ?? []);
+    this.render();
+  }
+
+  /** The server has told where the game stands: it is over, or the player's turn, or the tablebase's. */
+  answered() {
+    const { answer } = this.session, drill = this.#drill;
+    if (!answer || !drill) return this.render();
+    drill.goal ??= goalFor(answer, drill.side);
+    drill.result = resultOf(answer, drill);
+    if (drill.result === null && answer.turn === drill.side) this.moving.allow(answer.moves);
+    else if (drill.result === null) this.#reply(answer);
+    this.render();
+  }
+
+  async #start() {
+    const signal = this.#searching.begin();
+    this.#notice = t("practice.searching");
+    this.problem(null);
+    this.render();
+    try {
+      const wanted = this.#wanted, fen = await findPosition(wanted, this.session.ruleset, signal);
+      this.#notice = fen === null ? t("practice.noneFound") : null;
+      if (fen === null) return this.render();
+      const side = fen.startsWith("W") ? "white" : "black";
+      this.#drill = newDrill(side, wanted.outcome);
+      this.board.flip(side === "black");
+      this.session.load({ fen });
+    } catch (error) {
+      if (isDropped(error)) return;
+      this.#notice = null;
+      this.problem(error);
+      this.render();
+    }
+  }
+
+  get #wanted() {
+    if (this.#chosen !== "any") return CLASSES.find(({ id }) => id === this.#chosen);
+    return { material: this.#material.name, outcome: this.#material.outcome };
+  }
+
+  /** The player has made a move: note what it cost. */
+  #moved(move, shown) {
+    const drill = this.#drill, cost = costOf(this.session.answer, move);
+    drill.notes = drill.notes.filter(({ ply }) => ply <= this.session.index);
+    if (cost) drill.notes.push({ ply: this.session.index + 1, move: move.move, ...cost });
+    if (cost?.kind === "spoilt") drill.spoilt += 1;
+    this.session.play(move, shown);
+  }
+
+  async #reply(answer) {
+    const signal = this.#replying.begin();
+    const thought = new Promise(resolve => { this.#timer = setTimeout(resolve, THINKING_MS); });
+    let move = bestMove(answer);
+    try {
+      move = await replyTo(answer, this.session.ruleset, signal);
+    } catch (error) {
+      // The best move is known all the same.
+      if (isDropped(error)) return;
+    }
+    await thought;
+    if (this.session.answer === answer) this.session.play(move);
+  }
+
+  #stop() {
+    clearTimeout(this.#timer);
+    this.#replying.drop();
+  }
+
+  /** Back to before the player's last move. */
+  #takeBack() {
+    const { session } = this, drill = this.#drill;
+    const own = (index, turn) => index % 2 === (turn === drill.side ? 0 : 1);
+    let index = session.index - 1;
+    while (index > 0 && !own(index, session.startTurn)) index -= 1;
+    drill.result = null;
+    drill.notes = drill.notes.filter(({ ply }) => ply <= index);
+    session.to(Math.max(index, 0));
+  }
+
+  #hint() {
+    const move = bestMove(this.session.answer);
+    this.#drill.helped += 1;
+    this.board.arrow(move.path, move.captured);
+    this.#notice = t("practice.hinted", { move: move.move });
+    this.render();
+    this.#notice = null;
+  }
+
+  #claim() {
+    this.#drill.result = "draw";
+    this.moving.allow([]);
+    this.render();
+  }
+
+  render() {
+    replace(this.element, this.#choosing(), this.#drill ? this.#playing() : html("p", { class: "faint" }, t("practice.about")));
+    if (this.#drill && this.session.nodes.length > 1) this.#sheet();
+    const { answer, cases } = this.session;
+    const clocks = this.element.querySelector(".practice-clocks");
+    if (clocks && answer) showClocks(clocks, answer, cases);
+  }
+
+  #choosing() {
+    const option = (value, text) => html("option", { value, selected: value === this.#chosen }, text);
+    const available = ({ material }) => this.#materials === null || this.#materials.some(({ material: name }) => name === material);
+    const chosen = html("select", {
+      id: "practice-class", onchange: event => {
+        this.#chosen = event.target.value;
+        this.render();
+        this.element.querySelector("#practice-class").focus();
+      },
+    }, CLASSES.filter(available).map(({ id }) => option(id, t(`practice.class.${id}`))),
+    this.#materials ? option("any", t("practice.class.any")) : null);
+    return html("div", { class: "card practice-choice" },
+      html("label", { class: "stacked" }, html("span", {}, t("practice.choose")), chosen),
+      this.#chosen === "any" ? this.#anyMaterial() : null,
+      html("button", { type: "button", id: "practice-start", class: "main-button", onclick: () => this.#start() },
+        t(this.#drill ? "practice.another" : "practice.start")),
+      html("p", { class: "notice", role: "status" }, this.#notice ?? ""));
+  }
+
+  #anyMaterial() {
+    this.#material.name ||= this.#materials[0].material;
+    const choice = (id, label, values, value, chosen) => html("label", { class: "stacked" }, html("span", {}, t(label)),
+      html("select", { id, onchange: event => chosen(event.target.value) },
+        values.map(([name, text]) => html("option", { value: name, selected: name === value }, text))));
+    return html("div", { class: "buttons" },
+      choice("practice-material", "practice.material", this.#materials.map(({ material }) => [material, material]),
+        this.#material.name, name => { this.#material.name = name; }),
+      choice("practice-outcome", "practice.goal", ["win", "draw"].map(goal => [goal, t(`practice.to.${goal}`)]),
+        this.#material.outcome, goal => { this.#material.outcome = goal; }));
+  }
+
+  #playing() {
+    const { answer } = this.session, drill = this.#drill, over = drill.result !== null;
+    const yours = answer && !over && answer.turn === drill.side;
+    const turn = over ? resultSentence(drill, known(answer)) : t(yours ? "practice.yours" : "practice.thinks");
+    const button = (id, key, action, enabled) =>
+      html("button", { type: "button", id, onclick: action, disabled: !enabled }, t(key));
+    return [
+      html("div", { class: `card practice-game ${over ? `practice-${success(drill) ? "won" : "lost"}` : ""}` },
+        html("h2", { class: "practice-goal" }, t(`practice.task.${drill.goal ?? "any"}.${drill.side}`)),
+        html("p", { id: "practice-turn", role: "status", class: over ? "practice-result" : "" }, turn),
+        answer && !over ? html("p", { class: "faint", id: "practice-verdict" }, verdictSentence(known(answer))) : null,
+        answer && !over && claimSentence(answer) ? html("p", { class: "ruled" }, claimSentence(answer)) : null,
+        html("div", { class: "buttons" },
+          button("take-back", "practice.takeBack", () => this.#takeBack(), this.#canTakeBack),
+          button("hint", "practice.hint", () => this.#hint(), yours),
+          yours && answer.verdict === "claimable" ? button("claim", "practice.claim", () => this.#claim(), true) : null,
+          button("to-analysis", "practice.analyse", () => this.go("analysis"), true))),
+      html("div", { class: "card" }, html("h3", {}, t("practice.notes")),
+        html("ul", { id: "practice-notes", class: "notes", "aria-live": "polite" }, drill.notes.length
+          ? drill.notes.map(note => html("li", { class: `note-${note.kind}` }, noteSentence(note)))
+          : html("li", { class: "faint" }, t("practice.noNotes")))),
+      html("div", { class: "card" }, html("h3", {}, t("clocks.title")), html("div", { class: "practice-clocks" })),
+      html("div", { class: "card" }, html("h3", {}, t("practice.game")), html("div", { class: "sheet practice-sheet" })),
+    ];
+  }
+
+  get #canTakeBack() {
+    return this.session.index > (this.session.startTurn === this.#drill.side ? 0 : 1);
+  }
+
+  #sheet() {
+    const spoilt = new Set(this.#drill.notes.filter(({ kind }) => kind === "spoilt").map(({ ply }) => ply));
+    const { nodes, index, startTurn } = this.session;
+    const moves = nodes.slice(1, index + 1).map(({ move }, ply) =>
+      ({ text: move.move, mark: spoilt.has(ply + 1) ? "?" : "" }));
+    // Only taking back leads back here.
+    showSheet(this.element.querySelector(".practice-sheet"), moves, startTurn, index, () => {});
+  }
+}
+
+const newDrill = (side, goal) => ({ side, goal, notes: [], spoilt: 0, helped: 0, result: null });
+
+/** What the player can get from a position: a win or a draw; a loss is one to hold out in. */
+function goalFor(answer, side) {
+  return winnerOf(worth(known(answer)), answer.turn) === side ? "win" : "draw";
+}
+
+/** How the game ended: the winning side or `draw`; null while it goes on. */
+function resultOf(answer, { side, goal }) {
+  if (answer.moves.length === 0) return answer.winner ?? winnerOf("loss", answer.turn);
+  if (isOver(answer)) return "draw";
+  // The tablebase claims a draw where it would lose; so it does where the player wants no more.
+  const defends = answer.turn !== side && goal === "win";
+  return answer.verdict === "claimable" && defends ? "draw" : null;
+}
+
+const success = ({ result, goal, side }) => result === side || (goal === "draw" && result === "draw");
+
+function resultSentence(drill, answer) {
+  const { result, side, spoilt, helped } = drill;
+  const how = result === "draw" && answer.verdict !== "drawn" ? t("practice.drawClaimed") : verdictSentence(answer);
+  const head = result === side ? "won" : result !== "draw" ? "lost" : success(drill) ? "held" : "slipped";
+  const parts = [t(`practice.${head}`), how, t("practice.mistakes", { n: spoilt })];
+  if (helped) parts.push(t("practice.hints", { n: helped }));
+  return parts.join(" ");
+}
+
+const MOST_NAMED = 4;
+
+function noteSentence({ kind, move, from, to, better, by }) {
+  const moves = better.length > MOST_NAMED ? `${better.slice(0, MOST_NAMED).join(", ")}…` : list(better);
+  if (kind === "slow") return t("practice.slow", { move, n: by, better: moves });
+  const cost = { move, was: t(`outcome.${from}`), is: t(`outcome.${to}`) };
+  return t("practice.spoilt", { ...cost, better: t(`practice.better.${from}`, { moves }) });
+}
