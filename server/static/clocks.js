@@ -15,7 +15,9 @@ function clock(rule, drawCase) {
   const { count, limit, fired, unit, stronger } = rule;
   const what = unit === "own-moves" && stronger ? `${unit}-${stronger}` : unit;
   const text = t(`clocks.unit.${what}`, { count, limit, n: limit });
-  const share = Math.min(1, count / limit);
+  // The first time a position comes up is none of its repetitions.
+  const first = unit === "times" ? 1 : 0;
+  const share = Math.min(1, Math.max(0, count - first) / (limit - first));
   const state = fired ? "fired" : share >= 0.7 ? "near" : "open";
   const label = fired ? t(rule.claim === "automatic" ? "clocks.fired" : "clocks.claimable") : null;
   return html("div", { class: `clock clock-${state}`, "data-rule": rule.rule },

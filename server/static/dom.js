@@ -11,7 +11,7 @@ function fill(element, attributes, children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter(child => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false));
   return element;
 }
 
@@ -25,7 +25,7 @@ export const svg = (name, attributes = {}, ...children) =>
 
 /** Put other children into an element, leaving out null. */
 export function replace(element, ...children) {
-  element.replaceChildren(...children.flat().filter(child => child !== null && child !== undefined));
+  element.replaceChildren(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
 }
 
 /** Set a text, and hide the element if there is none. */

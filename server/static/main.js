@@ -33,6 +33,7 @@ let view = null;
 /** Show an error in the one place for it; null takes it away. */
 function showProblem(error) {
   const place = find("#problem");
+  find(view?.name === "statistics" ? "#statistics" : "#side").prepend(place);
   place.hidden = !error;
   place.textContent = error ? problemSentence(error) : "";
   if (!error) return;

@@ -5,17 +5,18 @@ import { Setup } from "./board/setup.js";
 import { t } from "./i18n.js";
 import { formatFen, parseFen, swapSides, withCounters } from "./position.js";
 
-/** A FEN whose squares are numbers. */
-const NUMERIC = /[:,WB]K?\d/;
+/** Whether the squares of a FEN are numbers; counters are none. */
+const isNumeric = fen => /:[WB](.*,)?K?\d/.test(fen.replace(/:[CHF][\d,]*/g, ""));
 
 export class Table {
   #setup;
   #drawn = null;
-  #moving = null;
+  #moving;
 
   /** `problem(error)` is told what goes wrong with a line. */
   constructor({ board, session, player, problem }) {
     Object.assign(this, { board, session, player, problem });
+    this.#moving = board.handler;
     this.#setup = new Setup(board, find("#palette"), pieces => this.#put({ pieces }));
     this.#buttons();
     this.#fenForm();
@@ -85,7 +86,7 @@ export class Table {
   #fenForm() {
     const field = find("#fen"), numbering = find("#numbering");
     field.oninput = () => {
-      numbering.hidden = !NUMERIC.test(field.value);
+      numbering.hidden = !isNumeric(field.value);
     };
     find("#fen-form").onsubmit = event => {
       event.preventDefault();
@@ -168,7 +169,7 @@ export class Table {
   #fillIn() {
     const { node } = this.session, field = find("#fen");
     field.value = node.fen ? withCounters(node.fen, node.counters) : node.query.fen;
-    find("#numbering").hidden = !NUMERIC.test(field.value);
+    find("#numbering").hidden = !isNumeric(field.value);
   }
 
   #tell() {

@@ -38,8 +38,11 @@ export const ruleName = ({ rule, article }) =>
 export const firedRules = answer => answer.rules.filter(rule =>
   rule.fired && (answer.verdict !== "drawn" || rule.claim === "automatic"));
 
-/** What the verdict is, as a class of styles and of outcomes for White and Black. */
-export const tone = answer => (answer.verdict === "drawn" ? "draw" : worth(answer));
+/** How the verdict looks: decided, whoever wins, or a draw, or open. */
+export function tone(answer) {
+  if (answer.verdict === "drawn") return "draw";
+  return { win: "win", loss: "win", draw: "draw", unknown: "unknown" }[worth(answer)] ?? "maybe-win";
+}
 
 /** The verdict: `White wins in 13 moves; the three-kings rule allows 15.` */
 export function verdictSentence(answer) {

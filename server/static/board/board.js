@@ -38,7 +38,8 @@ export class Board {
     this.picture = svg("svg", { viewBox: `${-FRAME} ${-FRAME} ${SIZE} ${SIZE}`, "aria-hidden": "true" });
     this.layers = Object.fromEntries(["squares", "marks", "pieces", "arrows"].map(name =>
       [name, svg("g", { class: name })]));
-    this.picture.append(pieceDefinitions(), arrowHeads(), ...Object.values(this.layers));
+    document.body.append(pieceDefinitions());
+    this.picture.append(arrowHeads(), ...Object.values(this.layers));
     this.grid = html("div", { class: "cells", role: "grid" });
     element.append(this.picture, this.grid);
     this.#lay();

@@ -4,8 +4,8 @@ import { svg } from "../dom.js";
 
 const CROWN = "M-.2 .13 L-.235 -.1 L-.1 .0 L0 -.175 L.1 .0 L.235 -.1 L.2 .13 Z";
 
-/** The gradients that the pieces use; once a document. */
-export const pieceDefinitions = () => svg("defs", {}, ["white", "black"].map(side =>
+/** The gradients that all pieces of a document use: in a picture of their own, as hidden ones have none to give. */
+export const pieceDefinitions = () => svg("svg", { class: "unseen", "aria-hidden": "true" }, ["white", "black"].map(side =>
   svg("radialGradient", { id: `piece-${side}`, cx: ".38", cy: ".32", r: ".75" },
     svg("stop", { offset: "0", class: `shade-${side}-near` }),
     svg("stop", { offset: "1", class: `shade-${side}-far` }))));

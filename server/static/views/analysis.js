@@ -58,7 +58,7 @@ export class AnalysisView {
     verdict.className = `verdict ${tone(answer)}`;
     say(find("#ruled"), claimSentence(answer));
     say(find("#source"), answer.fromMoves ? t("verdict.fromMoves") : null);
-    say(find("#distances"), distancesText(answer));
+    say(find("#distances"), answer.moves.length ? distancesText(answer) : null);
     showClocks(find("#clocks"), answer, cases);
     find("#moves-card").hidden = answer.moves.length === 0;
     showMoves(find("#moves"), answer, {
@@ -78,7 +78,7 @@ export class AnalysisView {
     showSheet(find("#sheet"), shown.map(text => ({ text })), turn, index, go, index);
     const end = ahead === null ? null : player.line.answer;
     say(find("#line-end"), end && lineEnd(end));
-    find("#line-card").hidden = session.problem !== null && made.length === 0;
+    find("#sheet").hidden = shown.length === 0;
     find("#best-line").hidden = ahead !== null || session.answer?.moves.length === 0;
   }
 

@@ -198,8 +198,9 @@ export class PracticeView {
     const { answer } = this.session, drill = this.#drill, over = drill.result !== null;
     const yours = answer && !over && answer.turn === drill.side;
     const turn = over ? resultSentence(drill, known(answer)) : t(yours ? "practice.yours" : "practice.thinks");
-    const button = (id, key, action, enabled) =>
-      html("button", { type: "button", id, onclick: action, disabled: !enabled }, t(key));
+    const button = (id, key, action, enabled, main = false) => html("button",
+      { type: "button", id, onclick: action, disabled: !enabled, class: main ? "main-button" : null }, t(key));
+    const last = drill.notes.at(-1), regret = last?.kind === "spoilt" && last.ply >= this.session.index - 1;
     return [
       html("div", { class: `card practice-game ${over ? `practice-${success(drill) ? "won" : "lost"}` : ""}` },
         html("h2", { class: "practice-goal" }, t(`practice.task.${drill.goal ?? "any"}.${drill.side}`)),
@@ -207,7 +208,7 @@ export class PracticeView {
         answer && !over ? html("p", { class: "faint", id: "practice-verdict" }, verdictSentence(known(answer))) : null,
         answer && !over && claimSentence(answer) ? html("p", { class: "ruled" }, claimSentence(answer)) : null,
         html("div", { class: "buttons" },
-          button("take-back", "practice.takeBack", () => this.#takeBack(), this.#canTakeBack),
+          button("take-back", "practice.takeBack", () => this.#takeBack(), this.#canTakeBack, regret),
           button("hint", "practice.hint", () => this.#hint(), yours),
           yours && answer.verdict === "claimable" ? button("claim", "practice.claim", () => this.#claim(), true) : null,
           button("to-analysis", "practice.analyse", () => this.go("analysis"), true))),
@@ -230,7 +231,7 @@ export class PracticeView {
     const moves = nodes.slice(1, index + 1).map(({ move }, ply) =>
       ({ text: move.move, mark: spoilt.has(ply + 1) ? "?" : "" }));
     // Only taking back leads back here.
-    showSheet(this.element.querySelector(".practice-sheet"), moves, startTurn, index, () => {});
+    showSheet(this.element.querySelector(".practice-sheet"), moves, startTurn, index, null);
   }
 }
 

@@ -22,7 +22,7 @@ export class StatisticsView {
 
   constructor({ session, problem, go, rewrite }) {
     Object.assign(this, { session, problem, go, rewrite });
-    this.element = find("#statistics");
+    this.element = find("#statistics-content");
   }
 
   kept() {
