@@ -19,7 +19,7 @@ export function showMoves(element, answer, { point, make }) {
     .filter(([, moves]) => moves.length);
   replace(element, groups.map(([outcome, moves]) => html("section", { class: "move-group", "data-outcome": outcome },
     html("h4", { class: outcome }, t(`moves.group.${outcome}`), " ", html("span", { class: "faint" }, `(${moves.length})`)),
-    html("ul", {}, moves.map(move => html("li", {}, row(move, { point, make })))))));
+    html("ul", { class: moves.some(says) ? null : "chips" }, moves.map(move => html("li", {}, row(move, { point, make })))))));
 }
 
 const groupOf = ({ rules_outcome: outcome }) => (GROUPS.includes(outcome) ? outcome : "unknown");

@@ -111,6 +111,9 @@ export class Session extends EventTarget {
   }
 
   #changed(how, shown = null) {
+    // Nobody is to take the answer of another position for that of this one.
+    this.answer = null;
+    this.problem = null;
     this.dispatchEvent(new CustomEvent("changed", { detail: { how, shown } }));
     this.ask();
   }

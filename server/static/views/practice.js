@@ -204,7 +204,8 @@ export class PracticeView {
     return [
       html("div", { class: `card practice-game ${over ? `practice-${success(drill) ? "won" : "lost"}` : ""}` },
         html("h2", { class: "practice-goal" }, t(`practice.task.${drill.goal ?? "any"}.${drill.side}`)),
-        html("p", { id: "practice-turn", role: "status", class: over ? "practice-result" : "" }, turn),
+        html("p", { id: "practice-turn", role: "status", class: over ? "practice-result" : "",
+          "data-state": over ? "over" : yours ? "yours" : "thinking" }, turn),
         answer && !over ? html("p", { class: "faint", id: "practice-verdict" }, verdictSentence(known(answer))) : null,
         answer && !over && claimSentence(answer) ? html("p", { class: "ruled" }, claimSentence(answer)) : null,
         html("div", { class: "buttons" },

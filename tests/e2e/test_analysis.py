@@ -1,0 +1,159 @@
+"""Analysis: the verdict, moves by hand, the line, the address."""
+
+import re
+
+import pytest
+from desk import Desk
+
+pytest.importorskip("playwright")
+from playwright.sync_api import Route, expect
+
+THREE_KINGS = "W:WKc1,Kf8,Kh2:BKa7"
+
+
+def test_the_verdict_and_the_moves(desk: Desk) -> None:
+    desk.position(THREE_KINGS)
+    expect(desk.verdict).to_have_text("White wins in 11 moves; the three-kings rule allows 15.")
+    best = desk.find("[data-outcome=win] .move").first
+    expect(best).to_contain_text("wins in 11 moves")
+    expect(desk.find("[data-outcome=draw] .move")).to_have_count(17)
+    expect(desk.find("[data-rule=three-kings]")).to_contain_text("0 of 15 moves of White")
+    best.hover()
+    expect(desk.find(".arrow")).to_have_count(1)
+    desk.find("#verdict").hover()
+    expect(desk.find(".arrow")).to_have_count(0)
+    best.focus()
+    expect(desk.find(".arrow")).to_have_count(1)
+
+
+def test_moves_by_hand_count_and_can_be_taken_back(desk: Desk) -> None:
+    desk.position(THREE_KINGS)
+    desk.drag("f8", "g7")
+    expect(desk.find("#turn")).to_have_text("Black to move")
+    desk.move("a7", "b8")
+    expect(desk.find("[data-rule=three-kings]")).to_contain_text("1 of 15 moves of White")
+    expect(desk.verdict).to_have_text("White wins in 2 moves; the three-kings rule allows 14 more.")
+    expect(desk.find("#fen")).to_have_value("W:WKc1,Kh2,Kg7:BKb8:C2,2,1,0,1")
+    desk.find("#back").click()
+    expect(desk.find("#turn")).to_have_text("Black to move")
+    desk.find("#forward").click()
+    expect(desk.find("#turn")).to_have_text("White to move")
+    desk.find("#first").click()
+    expect(desk.verdict).to_contain_text("in 11 moves")
+    desk.page.keyboard.press("End")
+    expect(desk.verdict).to_contain_text("in 2 moves")
+
+
+def test_positions_that_come_up_again_are_counted(desk: Desk) -> None:
+    desk.position("W:WKc1,Ke1:BKh8")
+    for time in (1, 2, 3):
+        expect(desk.find("[data-rule=repetition]")).to_contain_text(f"{time} of 3 times")
+        if time < 3:
+            for path in (("e1", "f2"), ("h8", "g7"), ("f2", "e1"), ("g7", "h8")):
+                desk.move(*path)
+    expect(desk.find("#ruled")).to_have_text("White may claim a draw: position repeated three times (7.2.3).")
+
+
+def test_the_address_shares_the_position_and_the_history_works(desk: Desk) -> None:
+    desk.position(THREE_KINGS)
+    desk.move("f8", "g7")
+    expect(desk.find("#turn")).to_have_text("Black to move")
+    assert desk.parameters["fen"] == "B:WKc1,Kh2,Kg7:BKa7:C1,1,1,0,1"
+    desk.page.go_back()
+    expect(desk.find("#turn")).to_have_text("White to move")
+    assert desk.parameters["fen"] == "W:WKc1,Kh2,Kf8:BKa7"
+    desk.page.go_forward()
+    expect(desk.find("#turn")).to_have_text("Black to move")
+    desk.page.reload()
+    expect(desk.find("#turn")).to_have_text("Black to move")
+    expect(desk.square("g7")).to_have_attribute("aria-label", "g7, white king")
+    desk.find("#back").click()
+    expect(desk.square("f8")).to_have_attribute("aria-label", "f8, white king")
+
+
+def test_a_line_plays_by_itself(desk: Desk) -> None:
+    desk.position("W:Wg3,h4:Bc7")
+    desk.find("#best-line").click()
+    expect(desk.find("#line-end")).to_have_text("Best play: White wins after 11 plies.")
+    expect(desk.find(".sheet-move")).to_have_count(11)
+    desk.find("#sheet [data-ply='9']").click()
+    expect(desk.find(".sheet-move[aria-current]")).to_have_attribute("data-ply", "9")
+    desk.find("#play").click()
+    expect(desk.verdict).to_have_text(re.compile("Black has no .*: White has won."))
+    expect(desk.find("#play")).to_be_disabled()
+    expect(desk.find("#play")).to_have_attribute("aria-label", "Play the best line")
+
+
+def test_playing_stops_when_a_move_is_taken_back(desk: Desk) -> None:
+    desk.position("W:Wg3,h4:Bc7")
+    desk.find("#play").click()
+    expect(desk.find("#turn")).to_have_text("Black to move")
+    desk.find("#back").click()
+    expect(desk.find("#play")).to_have_attribute("aria-label", "Play the best line")
+    expect(desk.verdict).to_have_text("White wins in 6 moves.")
+
+
+def test_another_ruleset(desk: Desk) -> None:
+    desk.position(THREE_KINGS)
+    expect(desk.find("#ruleset option")).to_have_count(len(desk.ask("/v1/rulesets")["rulesets"]))
+    desk.find("#ruleset").select_option("club")
+    expect(desk.verdict).to_have_text("White wins in 11 moves.")
+    expect(desk.find("[data-rule=three-kings]")).to_have_count(0)
+    assert desk.parameters["ruleset"] == "club"
+    desk.page.reload()
+    expect(desk.find("#ruleset")).to_have_value("club")
+
+
+@pytest.mark.parametrize("context", [{"reduced_motion": "no-preference"}], indirect=True)
+def test_a_capture_is_chosen_and_shown_step_by_step(desk: Desk) -> None:
+    desk.position("W:WKa1:Bb2,d4,f4,d6")
+    expect(desk.find("#moves-card")).to_be_visible()
+    paths = [move["path"] for move in desk.ask("/v1/position", fen=desk.parameters["fen"])["moves"]]
+    # From e5 on it may go either way, and stop on two squares.
+    assert {path[-1] for path in paths} == {"c7", "b8", "g3", "h2"}
+    assert all(path[:-1] == ["a1", "c3", "e5"] for path in paths)
+    desk.move("a1", "c3")
+    expect(desk.find(".piece.taken")).to_have_count(1)
+    expect(desk.square("e5")).to_have_attribute("data-state", "target")
+    desk.square("e5").click()
+    expect(desk.find(".piece.taken")).to_have_count(2)
+    desk.square("g3").click()
+    expect(desk.find("#turn")).to_have_text("Black to move")
+    expect(desk.square("g3")).to_have_attribute("aria-label", "g3, white king")
+    expect(desk.find(".pieces .piece")).to_have_count(2)
+
+
+def test_a_stale_answer_is_never_shown(desk: Desk) -> None:
+    held: list[Route] = []
+    desk.page.route(re.compile(r"/v1/position\?.*Kh2"), lambda route: held.append(route))
+    desk.position(THREE_KINGS)
+    expect(desk.find("#fen")).to_have_value(THREE_KINGS)
+    with desk.page.expect_event("requestfailed", lambda request: "Kh2" in request.url):
+        desk.find("#fen").fill("W:WKa1,Kc1:BKb8")
+        desk.find("#fen").press("Enter")
+    expect(desk.verdict).to_have_text("A draw with best play.")
+    assert held
+    expect(desk.find("#fen")).to_have_value("W:WKa1,Kc1:BKb8")
+
+
+def test_problems_are_told_in_plain_sentences(desk: Desk) -> None:
+    desk.position("W:WKa1:BKh8")
+    desk.find("#fen").fill("W:WKa1,Kb1:BKh8")
+    desk.find("#fen").press("Enter")
+    expect(desk.find("#problem")).to_contain_text("This is no position as the page reads them.")
+    expect(desk.find("#problem")).to_contain_text("b1")
+    expect(desk.find(".verdict-card")).to_be_hidden()
+
+
+def test_a_server_that_does_not_answer_is_told(desk: Desk) -> None:
+    desk.position("W:WKa1:BKh8")
+    expect(desk.verdict).to_be_visible()
+    desk.page.route("**/v1/**", lambda route: route.abort())
+    desk.find("#fen").fill("W:WKa1,Kc1:BKh8")
+    desk.find("#fen").press("Enter")
+    expect(desk.find("#problem")).to_contain_text("The server does not answer.")
+    desk.page.unroute("**/v1/**")
+    desk.find("#problem button").click()
+    expect(desk.find("#problem")).to_be_hidden()
+    expect(desk.find("#fen")).to_have_value("W:WKa1,Kc1:BKh8")
+    expect(desk.verdict).to_be_visible()

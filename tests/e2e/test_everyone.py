@@ -1,0 +1,191 @@
+"""For everyone: languages, phones, the keyboard alone, screen readers, light and dark."""
+
+import re
+from typing import Any
+
+import pytest
+from desk import Desk
+
+pytest.importorskip("playwright")
+from playwright.sync_api import expect
+
+FEN = "W:WKc1,Kf8,Kh2:BKa7"
+VIEWS = ["", "view=practice", "view=game", "view=statistics&material=KKMvK"]
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+VERDICTS = {
+    "en": "White wins in 11 moves; the three-kings rule allows 15.",
+    "ru": "Белые выигрывают за 11 ходов; правило трёх дамок даёт 15.",
+    "lv": "Baltie uzvar 11 gājienos; triju dāmu noteikums atļauj 15.",
+}
+
+
+def settled(desk: Desk, view: str) -> None:
+    """Open a view, and wait for what it asks the server."""
+    desk.open(f"{view}&fen={FEN}")
+    for name, selector in (("practice", "#practice-class option[value=any]"), ("statistics", "#longest")):
+        if name in view:
+            desk.find(selector).first.wait_for(state="attached")
+    if "game" in view:
+        desk.find("#example-game").click()
+        desk.find("#game-clocks .clock").first.wait_for()
+    if not view:
+        desk.find(".move").first.wait_for()
+
+
+@pytest.mark.parametrize(
+    ("context", "language"),
+    [({"locale": locale}, locale[:2]) for locale in ("en-GB", "ru-RU", "lv-LV")] + [({"locale": "de-DE"}, "en")],
+    indirect=["context"],
+)
+def test_the_language_of_the_browser(desk: Desk, language: str) -> None:
+    desk.position(FEN)
+    expect(desk.verdict).to_have_text(VERDICTS[language])
+    expect(desk.find("html")).to_have_attribute("lang", language)
+
+
+def test_another_language_is_remembered(desk: Desk) -> None:
+    desk.position(FEN)
+    expect(desk.verdict).to_have_text(VERDICTS["en"])
+    for language in ("ru", "lv"):
+        desk.find("#language").select_option(language)
+        expect(desk.verdict).to_have_text(VERDICTS[language])
+    desk.open("view=practice")
+    expect(desk.find("#practice-start")).to_have_text("Sākt")
+    expect(desk.square("a1")).to_have_attribute("aria-label", re.compile("balta dāma|tukšs"))
+
+
+def test_the_languages_have_the_same_messages(desk: Desk) -> None:
+    desk.open()
+    messages: dict[str, Any] = desk.page.evaluate(
+        """Promise.all(["en", "ru", "lv"].map(async name =>
+            [name, (await import(`/static/lang/${name}.js`)).default])).then(Object.fromEntries)"""
+    )
+    plurals = {name: set(desk.page.evaluate(CATEGORIES, name)) for name in messages}
+    english = dict(flat(messages["en"]))
+    assert len(english) > 150
+    for name, found in messages.items():
+        texts = dict(flat(found))
+        assert texts.keys() == english.keys(), name
+        for key, text in texts.items():
+            assert holes(text) == holes(english[key]), (name, key)
+            if isinstance(text, dict) and name == "ru":
+                assert plurals[name] == set(text), key
+            elif isinstance(text, dict):
+                assert {"one", "other"} <= set(text) <= plurals[name], key
+
+
+CATEGORIES = "name => new Intl.PluralRules(name).resolvedOptions().pluralCategories"
+FORMS = {"zero", "one", "few", "many", "other"}
+
+
+def flat(messages: dict[str, Any], prefix: str = "") -> Any:
+    """Every message with its name; one with forms is a dictionary."""
+    for name, message in messages.items():
+        if isinstance(message, dict) and not set(message) <= FORMS:
+            yield from flat(message, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", message
+
+
+def holes(message: str | dict[str, str]) -> set[str]:
+    """The values that a message names, those of all its forms."""
+    texts = [message] if isinstance(message, str) else message.values()
+    return {hole for text in texts for hole in re.findall(r"\{(\w+)\}", text)}
+
+
+@pytest.mark.parametrize("context", [{**PHONE, "locale": locale} for locale in VERDICTS], indirect=True)
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_phone_needs_no_scrolling_sideways(desk: Desk, view: str) -> None:
+    settled(desk, view)
+    assert desk.page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+@pytest.mark.parametrize("context", [PHONE], indirect=True)
+def test_a_move_by_finger(desk: Desk) -> None:
+    desk.position(FEN)
+    desk.find("[data-square=f8].movable").tap()
+    desk.find("[data-square=g7][data-state=target]").tap()
+    expect(desk.find("#turn")).to_have_text("Black to move")
+    box = desk.find("#board").bounding_box()
+    assert box is not None
+    assert box["width"] > 330
+
+
+def test_by_keyboard_alone(desk: Desk) -> None:
+    desk.position("W:WKc1,a1:BKh8")
+    expect(desk.verdict).to_be_visible()
+    press = desk.page.keyboard.press
+    for _ in range(20):
+        press("Tab")
+        if desk.page.evaluate("document.activeElement.dataset.square"):
+            break
+    expect(desk.square("a1")).to_be_focused()
+    press("ArrowRight")
+    expect(desk.square("c1")).to_be_focused()
+    press("Enter")
+    expect(desk.square("c1")).to_have_attribute("aria-label", "c1, white king, chosen")
+    press("ArrowUp")
+    expect(desk.square("d2")).to_be_focused()
+    expect(desk.square("d2")).to_have_attribute("aria-label", "d2, empty, can be reached")
+    press("Space")
+    expect(desk.find("#turn")).to_have_text("Black to move")
+    expect(desk.square("d2")).to_have_attribute("aria-label", "d2, white king")
+    # Only one square takes part in going round with Tab; the first button after the board leads back.
+    press("Tab")
+    press("Enter")
+    expect(desk.find("#turn")).to_have_text("White to move")
+    assert desk.find("[data-square][tabindex='0']").count() == 1
+
+
+def test_set_up_and_moves_by_keyboard(desk: Desk) -> None:
+    desk.position("W:WKa1:BKh8")
+    expect(desk.verdict).to_be_visible()
+    desk.find("#set-up").focus()
+    press = desk.page.keyboard.press
+    press("Enter")
+    press("Tab")
+    press("ArrowRight")
+    expect(desk.page.get_by_role("radio", name="white king")).to_be_focused()
+    desk.square("a1").focus()
+    press("ArrowRight")
+    press("Enter")
+    expect(desk.find("#fen")).to_have_value("W:WKa1,Kc1:BKh8")
+    desk.find("#done").focus()
+    press("Enter")
+    expect(desk.find("#set-up")).to_be_focused()
+    desk.find(".move").first.focus()
+    press("Enter")
+    expect(desk.find("#turn")).to_have_text("Black to move")
+
+
+@pytest.mark.parametrize("context", [{"color_scheme": scheme} for scheme in ("light", "dark")], indirect=True)
+def test_the_colours_are_those_of_the_system_unless_chosen(desk: Desk) -> None:
+    desk.open()
+    paper = "getComputedStyle(document.body).backgroundColor"
+    before = desk.page.evaluate(paper)
+    desk.find("#theme").click()
+    chosen = desk.page.evaluate(paper)
+    assert chosen != before
+    desk.page.reload()
+    assert desk.page.evaluate(paper) == chosen
+    desk.find("#theme").click()
+    assert desk.page.evaluate(paper) == before
+
+
+@pytest.mark.parametrize("context", [{"color_scheme": scheme} for scheme in ("light", "dark")], indirect=True)
+@pytest.mark.parametrize("view", VIEWS)
+def test_axe_finds_no_serious_fault(desk: Desk, view: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    settled(desk, view)
+    if not view:
+        desk.find("#set-up").click()
+        desk.find("#best-line").click()
+        desk.find("#line-end").wait_for()
+    found = axe.Axe().run(desk.page).response
+    faults = [
+        (fault["id"], [node["target"] for node in fault["nodes"]])
+        for fault in found["violations"]
+        if fault["impact"] in ("serious", "critical")
+    ]
+    assert faults == []
+    assert len(found["passes"]) > 10

@@ -1,0 +1,91 @@
+"""A game judged: PDN pasted, opened and dropped."""
+
+from pathlib import Path
+
+import pytest
+from desk import Desk
+
+pytest.importorskip("playwright")
+from playwright.sync_api import expect
+
+GAMES = Path(__file__).parent.parent / "golden" / "games.pdn"
+GAME = """[Event "An ending"]
+[GameType "25,W,8,8,A0,0"]
+[FEN "W:WKc1,Kd2,Ka3:BKe1"]
+
+1. d2-a5 e1-f2 2. a3-c5 f2:b6 3. a5:c7 1/2-1/2
+"""
+
+
+def judged(desk: Desk) -> None:
+    expect(desk.find("#game-result")).to_have_text(
+        "White has won after 5 plies. The written result 1/2-1/2 contradicts that."
+    )
+
+
+def test_a_file(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "game.pdn").write_text(GAME)
+    desk.open("view=game")
+    desk.find("#pdn-file").set_input_files(tmp_path / "game.pdn")
+    judged(desk)
+    expect(desk.find("#game h2").nth(1)).to_have_text("An ending")
+    expect(desk.find(".graph-mistake")).to_have_count(2)
+    expect(desk.find("#game-mistakes li")).to_have_text(
+        [
+            "2. a3-c5? White: a win has become a draw. Better: a3-b2, c1-b2, and a5-c3.",
+            "2… f2:b6? Black: a draw has become a loss. Better: f2:a7.",
+        ]
+    )
+    desk.find("#game-mistakes button").first.click()
+    expect(desk.find("#game-sheet [aria-current]")).to_have_text("a3-c5?")
+    expect(desk.square("c5")).to_have_attribute("aria-label", "c5, white king")
+    expect(desk.find("#game-clocks [data-rule=three-kings]")).to_contain_text("2 of 15 moves of White")
+    desk.find("#game-analysis").click()
+    expect(desk.verdict).to_have_text("A draw with best play.")
+    desk.find("#back").click()
+    expect(desk.verdict).to_contain_text("White wins in")
+
+
+def test_the_graph_leads_to_a_ply(desk: Desk) -> None:
+    desk.open("view=game")
+    desk.find("#pdn").fill(GAME)
+    desk.find("#judge").click()
+    judged(desk)
+    box = desk.find(".graph").bounding_box()
+    assert box is not None
+    desk.page.mouse.click(box["x"] + box["width"] - 3, box["y"] + box["height"] / 2)
+    expect(desk.find("#game-sheet [aria-current]")).to_have_text("a5:c7")
+    expect(desk.find("#game-verdict")).to_contain_text("White has won.")
+
+
+def test_a_dropped_file(desk: Desk) -> None:
+    desk.open("view=game")
+    desk.find("#pdn").wait_for()
+    transfer = desk.page.evaluate_handle(
+        "text => { const data = new DataTransfer(); data.items.add(new File([text], 'game.pdn')); return data; }",
+        GAME,
+    )
+    desk.find("#game").dispatch_event("drop", {"dataTransfer": transfer})
+    judged(desk)
+
+
+def test_many_games(desk: Desk) -> None:
+    desk.open("view=game")
+    desk.find("#pdn-file").set_input_files(GAMES)
+    options = desk.find("#game-choice option")
+    answer = desk.page.request.post(f"{desk.address}/v1/game", data=GAMES.read_bytes()).json()
+    assert len(answer["games"]) > 3
+    expect(options).to_have_count(len(answer["games"]))
+    for index, game in enumerate(answer["games"]):
+        desk.find("#game-choice").select_option(str(index))
+        expect(desk.find("#game-sheet .sheet-move")).to_have_count(len(game["plies"]))
+
+
+def test_what_cannot_be_judged(desk: Desk) -> None:
+    desk.open("view=game")
+    desk.find("#pdn").fill("1. c3-d4 *\n" * 60)
+    desk.find("#judge").click()
+    expect(desk.find("#problem")).to_contain_text("more than 50 games")
+    desk.find("#example-game").click()
+    judged(desk)
+    expect(desk.find("#problem")).to_be_hidden()

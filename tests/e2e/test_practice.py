@@ -1,0 +1,89 @@
+"""Practice against the tablebase."""
+
+import re
+
+import pytest
+from desk import Desk
+
+pytest.importorskip("playwright")
+from playwright.sync_api import Route, expect
+
+
+def start(desk: Desk, endgame: str, fen: str) -> None:
+    """Begin a practice of a class with a position that is not left to chance."""
+
+    def drawn(route: Route) -> None:
+        route.fulfill(json={"fen": fen, "material": "", "outcome": "", "seed": 0})
+
+    desk.page.route("**/v1/random?**", drawn)
+    desk.open("view=practice")
+    desk.find("#practice-class").select_option(endgame)
+    desk.find("#practice-start").click()
+    expect(desk.find("#practice-turn")).to_have_text("Your move.")
+
+
+def test_a_win(desk: Desk) -> None:
+    start(desk, "threeKings", "W:WKh2,Kg3,Ka5:BKd4")
+    turn = desk.find("#practice-turn")
+    moves = 0
+    while turn.get_attribute("data-state") == "yours":
+        desk.move(*desk.best_path())
+        moves += 1
+        assert moves <= 5
+        expect(turn).to_have_attribute("data-state", re.compile("yours|over"))
+    expect(desk.find(".practice-won #practice-turn")).to_contain_text("Won!")
+    expect(desk.find("#practice-turn")).to_contain_text("0 mistakes.")
+    expect(desk.find("#practice-notes")).to_have_text("None so far.")
+
+
+def test_a_mistake_is_told_and_can_be_taken_back(desk: Desk) -> None:
+    fen = "W:WKc1,Kf8,Kh2:BKa7"
+    start(desk, "threeKings", fen)
+    wrong = desk.ask("/v1/position", fen=fen)["moves"][-1]
+    assert wrong["rules_outcome"] == "draw"
+    desk.move(*wrong["path"])
+    note = desk.find("#practice-notes .note-spoilt")
+    expect(note).to_contain_text(f"{wrong['move']}: a win has become a draw. Winning:")
+    expect(desk.find(".practice-sheet [data-ply='2']")).to_be_visible()
+    expect(desk.find("#practice-turn")).to_have_text("Your move.")
+    expect(desk.find("[data-rule=three-kings]")).to_contain_text("1 of 15")
+    desk.find("#take-back").click()
+    expect(desk.find("#practice-notes")).to_have_text("None so far.")
+    expect(desk.find("[data-rule=three-kings]")).to_contain_text("0 of 15")
+    assert desk.parameters["fen"] == "W:WKc1,Kh2,Kf8:BKa7"
+    desk.find("#hint").click()
+    expect(desk.find(".arrow")).to_have_count(1)
+
+
+def test_a_slow_win_is_told(desk: Desk) -> None:
+    start(desk, "threeKings", "W:WKc1,Kf8,Kh2:BKa7")
+    desk.move("h2", "e5")
+    expect(desk.find("#practice-notes .note-slow")).to_contain_text("h2-e5 still wins, 2 moves slower than")
+
+
+def test_a_draw_is_held_until_a_rule_ends_the_game(desk: Desk) -> None:
+    # The three kings have made 14 moves; the lone king has to survive one more.
+    start(desk, "holdRoad", "W:WKa1:BKc7,Kb8,Kd8:C27,27,14,0,1")
+    desk.move("a1", "h8")
+    expect(desk.find("#practice-turn")).to_contain_text("Held!")
+    expect(desk.find("#practice-turn")).to_contain_text("three kings against one (7.2.4)")
+
+
+def test_a_class_with_no_such_position(desk: Desk) -> None:
+    desk.open("view=practice")
+    desk.find("#practice-class").select_option("any")
+    desk.find("#practice-material").select_option("KvK")
+    desk.find("#practice-outcome").select_option("draw")
+    desk.find("#practice-start").click()
+    expect(desk.find("#practice-turn")).to_be_visible()
+    assert desk.ask("/v1/position", fen=desk.parameters["fen"])["rules_outcome"] == "draw"
+
+
+def test_reloading_goes_on(desk: Desk) -> None:
+    start(desk, "threeKings", "W:WKc1,Kf8,Kh2:BKa7")
+    desk.move(*desk.best_path())
+    expect(desk.find(".practice-sheet [data-ply='2']")).to_be_visible()
+    expect(desk.find("#practice-turn")).to_have_text("Your move.")
+    desk.page.reload()
+    expect(desk.find("#practice-turn")).to_have_text("Your move.")
+    expect(desk.find(".practice-goal")).to_have_text("You are White: win.")

@@ -1,0 +1,49 @@
+"""Statistics of the materials."""
+
+import pytest
+from desk import Desk
+
+pytest.importorskip("playwright")
+from playwright.sync_api import expect
+
+
+def test_a_material_and_its_longest_win(desk: Desk) -> None:
+    desk.open("view=statistics")
+    materials = desk.ask("/v1/materials")["materials"]
+    expect(desk.find(".materials tbody tr")).to_have_count(
+        sum(material["pieces"] == 4 for material in materials)
+    )
+    desk.find("[data-material=KKMvK]").click()
+    expect(desk.find("#material-detail")).to_contain_text("377,580 positions")
+    expect(desk.find("#material-detail .outcome-bar")).to_have_attribute("aria-label", "win 89%, draw 11%")
+    assert desk.parameters["material"] == "KKMvK"
+    longest = desk.find("[data-longest=dtw_win]")
+    expect(longest).to_have_text("Win: 24 moves (47 plies)")
+    longest.click()
+    expect(desk.verdict).to_have_text("White wins in 24 moves.")
+
+
+def test_histograms_tell_every_win(desk: Desk) -> None:
+    desk.open("view=statistics&material=KKKvK")
+    expect(desk.find("#material-detail h2")).to_contain_text("KKKvK")
+    histograms = desk.ask("/v1/materials/KKKvK")["histograms"]
+    if histograms["dtw_win"] is None:
+        expect(desk.find(".histogram")).to_have_count(0)
+        return
+    expect(desk.find(".chart-bar")).to_have_count(13)
+    desk.find("#logarithmic").check()
+    expect(desk.find(".chart-bar")).to_have_count(13)
+    desk.find("#histogram-choice").select_option("dtc_win")
+    expect(desk.find(".histogram")).to_have_attribute("aria-label", "Wins by moves to a capture or man's move")
+
+
+def test_other_numbers_of_pieces(desk: Desk) -> None:
+    desk.open("view=statistics")
+    desk.find("[data-pieces='2']").click()
+    expect(desk.find(".materials tbody tr")).to_have_count(4)
+    expect(desk.find("[data-pieces='2']")).to_be_focused()
+
+
+def test_a_material_without_tables(desk: Desk) -> None:
+    desk.open("view=statistics&material=KKKKvKKK")
+    expect(desk.find("#problem")).to_contain_text("KKKKvKKK")
