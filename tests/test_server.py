@@ -341,34 +341,6 @@ def test_any_text_is_answered(app: Flask, text: str, path: str) -> None:
 # The application
 
 
-def test_the_page_stands_alone(client: FlaskClient) -> None:
-    response = client.get("/", buffered=True)
-    assert response.status_code == 200
-    assert response.mimetype == "text/html"
-    assert "<form>" in response.text
-    # It loads nothing from elsewhere, and asks only for addresses that there are.
-    assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", response.text)
-    asked = set(re.findall(r"/v1/[a-z-]+", response.text))
-    assert asked == set(QUESTIONS)
-
-
-def test_the_page_says_what_its_distances_measure(client: FlaskClient) -> None:
-    page = " ".join(
-        re.sub(
-            r"<script>.*</script>|<[^>]*>", " ", client.get("/", buffered=True).text, flags=re.DOTALL
-        ).split()
-    )
-    assert "DTC: plies to the next capture, man's move or end of the game" in page
-    assert "DTW: plies to the end of the game, without draw rules" in page
-
-
-def test_the_pages_examples_have_answers(client: FlaskClient) -> None:
-    examples = re.findall(r'href="\?fen=([^"]+)"', client.get("/", buffered=True).text)
-    assert len(examples) >= 3
-    for fen in examples:
-        assert ask(client, "/v1/position", fen=fen)["rules_outcome"] == "win"
-
-
 def test_settings(tables4: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHASHKI_DATA", str(tables4))
     with tablebase_of(create_app()) as tablebase:

@@ -2,7 +2,7 @@
 
 import { COUNTERS } from "./position.js";
 
-export const VIEWS = ["analysis", "practice", "statistics", "game"];
+const VIEWS = ["analysis", "practice", "statistics", "game"];
 
 const GAME_PARAMETERS = ["fen", "numbering", ...COUNTERS];
 

@@ -15,7 +15,7 @@ const MIRRORED = {
 };
 
 /** An outcome of the side to move, as it is for White. */
-export const forWhite = (outcome, turn) => (turn === "white" ? outcome : MIRRORED[outcome] ?? "unknown");
+const forWhite = (outcome, turn) => (turn === "white" ? outcome : MIRRORED[outcome] ?? "unknown");
 
 /**
  * The graph.

@@ -6,7 +6,7 @@ import lv from "./lang/lv.js";
 import ru from "./lang/ru.js";
 import { recall, remember } from "./memory.js";
 
-export const LANGUAGES = { en, ru, lv };
+const LANGUAGES = { en, ru, lv };
 
 const STORED = "language";
 const listeners = [];

@@ -35,7 +35,7 @@ export const ruleName = ({ rule, article }) =>
   (article && /^\d/.test(article) ? t("rule.withArticle", { rule: t(`rule.${rule}`), article }) : t(`rule.${rule}`));
 
 /** The rules that make a draw here: by themselves, or by a claim. */
-export const firedRules = answer => answer.rules.filter(rule =>
+const firedRules = answer => answer.rules.filter(rule =>
   rule.fired && (answer.verdict !== "drawn" || rule.claim === "automatic"));
 
 /** How the verdict looks: decided, whoever wins, or a draw, or open. */

@@ -62,7 +62,11 @@ def test_a_dropped_file(desk: Desk) -> None:
     desk.open("view=game")
     desk.find("#pdn").wait_for()
     transfer = desk.page.evaluate_handle(
-        "text => { const data = new DataTransfer(); data.items.add(new File([text], 'game.pdn')); return data; }",
+        """text => {
+            const data = new DataTransfer();
+            data.items.add(new File([text], "game.pdn"));
+            return data;
+        }""",
         GAME,
     )
     desk.find("#game").dispatch_event("drop", {"dataTransfer": transfer})

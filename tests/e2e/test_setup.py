@@ -69,9 +69,7 @@ def test_numbers_of_squares(desk: Desk) -> None:
     expect(desk.find("#numbering")).to_be_hidden()
 
 
-@pytest.mark.parametrize(
-    "context", [{"permissions": ["clipboard-read", "clipboard-write"]}], indirect=True
-)
+@pytest.mark.parametrize("context", [{"permissions": ["clipboard-read", "clipboard-write"]}], indirect=True)
 def test_copy_the_fen(desk: Desk) -> None:
     desk.position("W:WKa1:BKh8")
     desk.find("#copy").click()

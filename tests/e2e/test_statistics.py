@@ -34,7 +34,9 @@ def test_histograms_tell_every_win(desk: Desk) -> None:
     desk.find("#logarithmic").check()
     expect(desk.find(".chart-bar")).to_have_count(13)
     desk.find("#histogram-choice").select_option("dtc_win")
-    expect(desk.find(".histogram")).to_have_attribute("aria-label", "Wins by moves to a capture or man's move")
+    expect(desk.find(".histogram")).to_have_attribute(
+        "aria-label", "Wins by moves to a capture or man's move"
+    )
 
 
 def test_other_numbers_of_pieces(desk: Desk) -> None:

@@ -10,7 +10,7 @@
  *   origin(square)    where the piece that is seen there stands, while a capture of several steps is chosen
  */
 
-import { find, findAll, html, replace, svg } from "../dom.js";
+import { find, html, replace, svg } from "../dom.js";
 import { t } from "../i18n.js";
 import { columnOf, isDark, rowOf, SQUARES, squareAt } from "../position.js";
 import { listenToKeys } from "./keys.js";
@@ -198,11 +198,6 @@ export class Board {
       const square = squareAt(column, row);
       return html("div", { role: "gridcell", "data-square": square, tabindex: square === this.#focus ? 0 : -1 });
     }))));
-  }
-
-  /** The cells in the order in which the keyboard goes through them. */
-  get cells() {
-    return findAll("[data-square]", this.grid);
   }
 }
 

@@ -95,7 +95,7 @@ export class AnalysisView {
 }
 
 /** How a line ends, in a sentence. */
-export function lineEnd({ end, winner, fired, moves }) {
+function lineEnd({ end, winner, fired, moves }) {
   const n = moves.length;
   if (end === "game-over") return t(`line.won.${winner}`, { n });
   if (end === "draw" && fired.length) return t("line.drawn", { n, rules: list(fired.map(ruleName)) });
