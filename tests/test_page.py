@@ -70,6 +70,13 @@ def test_the_page_asks_only_for_addresses_that_there_are(client: FlaskClient) ->
     assert [name(path) for path in MODULES if "fetch(" in TEXT[path]] == ["api.js"]
 
 
+def test_every_module_is_loaded_at_once() -> None:
+    index = TEXT[STATIC / "index.html"]
+    preloaded = re.findall(r'<link rel="modulepreload" href="/static/(.+?)">', index)
+    others = re.findall(r'<script.* src="/static/(.+?)">', index)
+    assert sorted([*preloaded, *others]) == sorted(map(name, MODULES))
+
+
 def test_elements_that_modules_look_for_are_there() -> None:
     ids = set(re.findall(r'\bid(?:="|: ")([\w-]+)"', "".join(TEXT.values())))
     for path in MODULES:
