@@ -33,3 +33,25 @@ export function say(element, text) {
   element.textContent = text ?? "";
   element.hidden = !text;
 }
+
+const NAMED = ["ply", "move", "material", "pieces", "longest"];
+
+/** How to find an element again after its surroundings are drawn anew: by its id, or by what it stands for. */
+function selectorOf(element) {
+  if (element.id) return `#${element.id}`;
+  const name = NAMED.find(each => each in element.dataset);
+  return name ? `[data-${name}="${element.dataset[name]}"]` : null;
+}
+
+/**
+ * Draw a part of the page anew. What had the keyboard there has it again; where it is gone, the first of its kind, by
+ * its first class.
+ */
+export function redraw(root, draw) {
+  const active = root.contains(document.activeElement) ? document.activeElement : null;
+  draw();
+  if (!active || active.isConnected) return;
+  const same = selectorOf(active), alike = active.classList.item(0);
+  const next = (same && find(same, root)) ?? (alike && find(`.${alike}`, root));
+  next?.focus({ preventScroll: true });
+}

@@ -81,7 +81,7 @@ function readState() {
   session.ruleset = address.ruleset;
   find("#ruleset").value = address.ruleset;
   views.statistics.material = address.material;
-  views.practice.resume(address.side);
+  if (address.view === "practice") views.practice.resume(address.side);
   const kept = history.state;
   showView(address.view, { quiet: true });
   if (kept?.nodes) session.restore(kept.nodes, kept.index);
@@ -90,7 +90,7 @@ function readState() {
 
 session.addEventListener("changed", ({ detail: { how } }) => {
   showProblem(null);
-  view.changed();
+  view.changed(how);
   if (how !== "restored") save({ replace: how !== "loaded" && how !== "played" });
 });
 session.addEventListener("answered", () => {

@@ -160,6 +160,20 @@ def test_set_up_and_moves_by_keyboard(desk: Desk) -> None:
     desk.find(".move").first.focus()
     press("Enter")
     expect(desk.find("#turn")).to_have_text("Black to move")
+    # The keyboard stays in the list, on the best answer now.
+    expect(desk.find(".move").first).to_be_focused()
+    press("Enter")
+    expect(desk.find("#turn")).to_have_text("White to move")
+
+
+def test_the_keyboard_keeps_its_place(desk: Desk) -> None:
+    desk.open("view=game")
+    desk.find("#example-game").click()
+    desk.find("#game-sheet [data-ply='2']").focus()
+    desk.page.keyboard.press("Enter")
+    expect(desk.square("f2")).to_have_attribute("aria-label", "f2, black king")
+    expect(desk.find("#game-clocks .clock").first).to_be_visible()
+    expect(desk.find("#game-sheet [data-ply='2']")).to_be_focused()
 
 
 @pytest.mark.parametrize("context", [{"color_scheme": scheme} for scheme in ("light", "dark")], indirect=True)

@@ -51,6 +51,7 @@ def test_the_graph_leads_to_a_ply(desk: Desk) -> None:
     desk.find("#pdn").fill(GAME)
     desk.find("#judge").click()
     judged(desk)
+    expect(desk.find("#game-clocks .clock").first).to_be_visible()
     box = desk.find(".graph").bounding_box()
     assert box is not None
     desk.page.mouse.click(box["x"] + box["width"] - 3, box["y"] + box["height"] / 2)
@@ -93,3 +94,16 @@ def test_what_cannot_be_judged(desk: Desk) -> None:
     desk.find("#example-game").click()
     judged(desk)
     expect(desk.find("#problem")).to_be_hidden()
+
+
+def test_another_ruleset_judges_anew(desk: Desk) -> None:
+    desk.open("view=game")
+    desk.find("#example-game").click()
+    judged(desk)
+    expect(desk.find("#game-clocks [data-rule=three-kings]")).to_be_visible()
+    desk.find("#last").click()
+    desk.find("#back").click()
+    desk.find("#ruleset").select_option("club")
+    expect(desk.find("#game-clocks [data-rule=three-kings]")).to_have_count(0)
+    expect(desk.find("#game-sheet [aria-current]")).to_have_text("f2:b6?")
+    judged(desk)

@@ -69,7 +69,7 @@ def test_a_draw_is_held_until_a_rule_ends_the_game(desk: Desk) -> None:
     expect(desk.find("#practice-turn")).to_contain_text("three kings against one (7.2.4)")
 
 
-def test_a_class_with_no_such_position(desk: Desk) -> None:
+def test_any_pieces(desk: Desk) -> None:
     desk.open("view=practice")
     desk.find("#practice-class").select_option("any")
     desk.find("#practice-material").select_option("KvK")
@@ -87,3 +87,24 @@ def test_reloading_goes_on(desk: Desk) -> None:
     desk.page.reload()
     expect(desk.find("#practice-turn")).to_have_text("Your move.")
     expect(desk.find(".practice-goal")).to_have_text("You are White: win.")
+
+
+def test_the_game_goes_on_after_a_look_at_the_analysis(desk: Desk) -> None:
+    start(desk, "threeKings", "W:WKc1,Kf8,Kh2:BKa7")
+    desk.find("#to-analysis").click()
+    expect(desk.verdict).to_contain_text("White wins in 11 moves")
+    desk.move("c1", "e3")
+    expect(desk.find("#turn")).to_have_text("Black to move")
+    desk.find("nav [data-view=practice]").click()
+    expect(desk.find("#practice-turn")).to_have_attribute("data-state", "yours")
+    expect(desk.square("c1")).to_have_attribute("aria-label", "c1, white king")
+    desk.move("c1", "b2")
+    expect(desk.find(".practice-sheet [data-ply='2']")).to_be_visible()
+
+
+def test_no_such_position_is_told(desk: Desk) -> None:
+    problem = {"type": "about:blank", "title": "Not Found", "status": 404, "detail": "there is none"}
+    desk.page.route("**/v1/random?**", lambda route: route.fulfill(status=404, json=problem))
+    desk.open("view=practice")
+    desk.find("#practice-start").click()
+    expect(desk.find("#problem")).to_have_text("There is none.")

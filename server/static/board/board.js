@@ -137,6 +137,9 @@ export class Board {
   arrow(path, captured = []) {
     if (!path) return replace(this.layers.arrows);
     const points = path.map(square => this.centre(square));
+    // It leaves from the edge of the piece, which stays in sight.
+    const [[x, y], [toX, toY]] = points, length = Math.hypot(toX - x, toY - y);
+    points[0] = [x + (toX - x) / length * 0.36, y + (toY - y) / length * 0.36];
     const line = svg("polyline", { points: points.map(point => point.join(",")).join(" "), class: "arrow" });
     const crosses = captured.map(square => {
       const [x, y] = this.centre(square);
@@ -165,16 +168,17 @@ export class Board {
     await slide.finished.catch(() => {});
   }
 
-  /** The square that has the keyboard. */
-  get focused() {
-    return this.#focus;
-  }
-
-  focus(square, really = true) {
+  /** Let the keyboard come back to that square. */
+  remember(square) {
     this.cell(this.#focus).tabIndex = -1;
     this.#focus = square;
     this.cell(square).tabIndex = 0;
-    if (really) this.cell(square).focus({ preventScroll: true });
+  }
+
+  /** Give the keyboard to a square. */
+  focus(square) {
+    this.remember(square);
+    this.cell(square).focus({ preventScroll: true });
   }
 
   #lay() {

@@ -33,6 +33,6 @@ export function listenToKeys(board) {
     event.stopPropagation();
   });
   board.grid.addEventListener("focusin", event => {
-    if (event.target.dataset.square) board.focus(event.target.dataset.square, false);
+    if (event.target.dataset.square) board.remember(event.target.dataset.square);
   });
 }

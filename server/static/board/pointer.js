@@ -45,7 +45,7 @@ export function listenToPointer(board) {
     letGo();
     if (dragging && to !== from) board.handler.drop(from, to);
     else if (to === from) {
-      board.focus(from);
+      board.remember(from);
       board.handler.tap(from);
     }
   });

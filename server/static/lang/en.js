@@ -154,7 +154,7 @@ export default {
     takeBack: "Take back", hint: "Hint", claim: "Claim the draw", analyse: "Analyse", hinted: "A best move is {move}.",
     notes: "Your mistakes", noNotes: "None so far.", game: "The game",
     spoilt: "{move}: a {was} has become a {is}. {better}",
-    better: { win: "Winning: {moves}.", "maybe-win": "Better: {moves}.", draw: "Holding: {moves}.", "maybe-loss": "Better: {moves}." },
+    better: { win: "Winning: {moves}", "maybe-win": "Better: {moves}", draw: "Holding: {moves}", "maybe-loss": "Better: {moves}" },
     slow: { one: "{move} still wins, {n} move slower than {better}.", other: "{move} still wins, {n} moves slower than {better}." },
     won: "Won!", held: "Held!", slipped: "Only a draw.", lost: "Lost.", drawClaimed: "A draw was claimed by repetition.",
     mistakes: { one: "{n} mistake.", other: "{n} mistakes." }, hints: { one: "{n} hint.", other: "{n} hints." },

@@ -154,7 +154,7 @@ export default {
     takeBack: "Ņemt gājienu atpakaļ", hint: "Padoms", claim: "Prasīt neizšķirtu", analyse: "Analīze", hinted: "Labākais gājiens: {move}.",
     notes: "Jūsu kļūdas", noNotes: "Pagaidām nav.", game: "Partija",
     spoilt: "{move}: bija {was}, tagad ir {is}. {better}",
-    better: { win: "Uzvarēja: {moves}.", "maybe-win": "Labāk: {moves}.", draw: "Neizšķirtu turēja: {moves}.", "maybe-loss": "Labāk: {moves}." },
+    better: { win: "Uzvarēja: {moves}", "maybe-win": "Labāk: {moves}", draw: "Neizšķirtu turēja: {moves}", "maybe-loss": "Labāk: {moves}" },
     slow: { one: "{move} arī uzvar, bet par {n} gājienu ilgāk nekā {better}.", zero: "{move} arī uzvar, bet par {n} gājieniem ilgāk nekā {better}.", other: "{move} arī uzvar, bet par {n} gājieniem ilgāk nekā {better}." },
     won: "Uzvara!", held: "Noturēts!", slipped: "Tikai neizšķirts.", lost: "Zaudējums.", drawClaimed: "Neizšķirts pēc prasības: pozīcijas atkārtošanās.",
     mistakes: { one: "{n} kļūda.", zero: "{n} kļūdu.", other: "{n} kļūdas." }, hints: { one: "{n} padoms.", zero: "{n} padomu.", other: "{n} padomi." },

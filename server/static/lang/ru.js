@@ -153,7 +153,7 @@ export default {
     takeBack: "Взять ход назад", hint: "Подсказка", claim: "Потребовать ничью", analyse: "Анализ", hinted: "Лучший ход: {move}.",
     notes: "Ваши ошибки", noNotes: "Пока нет.", game: "Партия",
     spoilt: "{move}: был {was}, стало: {is}. {better}",
-    better: { win: "Выигрывало: {moves}.", "maybe-win": "Лучше: {moves}.", draw: "К ничьей вело: {moves}.", "maybe-loss": "Лучше: {moves}." },
+    better: { win: "Выигрывало: {moves}", "maybe-win": "Лучше: {moves}", draw: "К ничьей вело: {moves}", "maybe-loss": "Лучше: {moves}" },
     slow: { one: "{move} тоже выигрывает, но на {n} ход дольше, чем {better}.", few: "{move} тоже выигрывает, но на {n} хода дольше, чем {better}.", many: "{move} тоже выигрывает, но на {n} ходов дольше, чем {better}.", other: "{move} тоже выигрывает, но на {n} хода дольше, чем {better}." },
     won: "Победа!", held: "Ничья — задача решена!", slipped: "Всего лишь ничья.", lost: "Поражение.", drawClaimed: "Ничья по требованию: повторение позиции.",
     mistakes: { one: "{n} ошибка.", few: "{n} ошибки.", many: "{n} ошибок.", other: "{n} ошибки." },

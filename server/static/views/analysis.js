@@ -2,7 +2,7 @@
 
 import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
-import { find, html, replace, say } from "../dom.js";
+import { find, html, redraw, replace, say } from "../dom.js";
 import { list, t } from "../i18n.js";
 import { showMoves } from "../moves.js";
 import { showSheet } from "../sheet.js";
@@ -61,9 +61,8 @@ export class AnalysisView {
     say(find("#distances"), answer.moves.length ? distancesText(answer) : null);
     showClocks(find("#clocks"), answer, cases);
     find("#moves-card").hidden = answer.moves.length === 0;
-    showMoves(find("#moves"), answer, {
-      point: move => this.board.arrow(move?.path, move?.captured), make: move => this.session.play(move),
-    });
+    const point = move => this.board.arrow(move?.path, move?.captured), make = move => this.session.play(move);
+    redraw(find("#moves"), () => showMoves(find("#moves"), answer, { point, make }));
     this.moving.allow(answer.moves, this.session.node.move?.path ?? []);
   }
 
@@ -75,7 +74,8 @@ export class AnalysisView {
     const shown = ahead === null ? made : [...made.slice(0, index), ...ahead];
     const go = count => (ahead !== null && count > index
       ? player.play(count - index).catch(this.problem) : session.to(count));
-    showSheet(find("#sheet"), shown.map(text => ({ text })), turn, index, go, index);
+    const sheet = find("#sheet");
+    redraw(sheet, () => showSheet(sheet, shown.map(text => ({ text })), turn, index, go, index));
     const end = ahead === null ? null : player.line.answer;
     say(find("#line-end"), end && lineEnd(end));
     find("#sheet").hidden = shown.length === 0;

@@ -3,7 +3,7 @@
 import { askGames, isDropped, Latest } from "../api.js";
 import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
-import { find, html, replace } from "../dom.js";
+import { find, html, redraw, replace } from "../dom.js";
 import { gameGraph } from "../gamegraph.js";
 import { has, list, t } from "../i18n.js";
 import { withCounters } from "../position.js";
@@ -44,7 +44,8 @@ export class GameView {
     this.#busy = false;
   }
 
-  changed() {
+  changed(how) {
+    if (how === "ruled" && this.#game) this.#judge(this.#text, { chosen: this.#chosen, ply: this.session.index });
     this.moving.allow([], this.session.node.move?.squares ?? []);
     this.render();
   }
@@ -57,7 +58,8 @@ export class GameView {
     return this.#games[this.#chosen];
   }
 
-  async #judge(text) {
+  /** Have a text judged, and show one of its games at a ply. */
+  async #judge(text, { chosen = 0, ply = 0 } = {}) {
     this.#text = text;
     if (!text.trim()) return this.#field.focus();
     const signal = this.#latest.begin();
@@ -67,9 +69,9 @@ export class GameView {
     try {
       const { games } = await askGames(text, this.session.ruleset, null, signal);
       this.#games = games;
-      this.#chosen = 0;
+      this.#chosen = chosen;
       this.#busy = false;
-      this.#toBoard(0);
+      this.#toBoard(ply);
     } catch (error) {
       if (isDropped(error)) return;
       this.#busy = false;
@@ -112,6 +114,10 @@ export class GameView {
   }
 
   render() {
+    redraw(this.element, () => this.#draw());
+  }
+
+  #draw() {
     const typed = this.#field?.value;
     if (typed !== undefined && !this.#busy) this.#text = typed;
     const open = !this.#game;

@@ -3,7 +3,7 @@
 import { askMaterials, isDropped, Latest } from "../api.js";
 import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
-import { html, replace } from "../dom.js";
+import { html, redraw, replace } from "../dom.js";
 import { bestMove, CLASSES, costOf, findPosition, replyTo } from "../drill.js";
 import { list, t } from "../i18n.js";
 import { showSheet } from "../sheet.js";
@@ -18,6 +18,8 @@ export class PracticeView {
   #materials = null;
   /** The drill that is played: `side`, `goal`, `notes` (what moves cost, by ply), `spoilt`, `helped`, `result`. */
   #drill = null;
+  /** Where the game stood when another view was turned to. */
+  #left = null;
   #searching = new Latest();
   #replying = new Latest();
   #timer = null;
@@ -36,13 +38,14 @@ export class PracticeView {
 
   /** Go on with what is on the board, as the side that the address names; null where it names none. */
   resume(side) {
-    const known = ["white", "black"].includes(side);
-    if (known && this.#drill?.side === side) return;
-    this.#drill = known ? newDrill(side, null) : null;
+    const named = ["white", "black"].includes(side);
+    if (named && this.#drill?.side === side) return;
+    this.#drill = named ? newDrill(side, null) : null;
   }
 
   async enter() {
-    if (this.#drill && this.session.answer) this.answered();
+    if (this.#drill && this.#left) this.session.restore(this.#left.nodes, this.#left.index);
+    this.#left = null;
     this.render();
     if (this.#materials) return;
     try {
@@ -54,6 +57,8 @@ export class PracticeView {
   }
 
   leave() {
+    const { nodes, index } = this.session;
+    this.#left = { nodes, index };
     this.#searching.drop();
     this.#stop();
   }
@@ -156,7 +161,12 @@ export class PracticeView {
   }
 
   render() {
-    replace(this.element, this.#choosing(), this.#drill ? this.#playing() : html("p", { class: "faint" }, t("practice.about")));
+    redraw(this.element, () => this.#draw());
+  }
+
+  #draw() {
+    const notice = html("p", { class: "notice", role: "status" }, this.#notice ?? "");
+    replace(this.element, notice, this.#drill ? this.#playing() : html("p", {}, t("practice.about")), this.#choosing());
     if (this.#drill && this.session.nodes.length > 1) this.#sheet();
     const { answer, cases } = this.session;
     const clocks = this.element.querySelector(".practice-clocks");
@@ -170,7 +180,6 @@ export class PracticeView {
       id: "practice-class", onchange: event => {
         this.#chosen = event.target.value;
         this.render();
-        this.element.querySelector("#practice-class").focus();
       },
     }, CLASSES.filter(available).map(({ id }) => option(id, t(`practice.class.${id}`))),
     this.#materials ? option("any", t("practice.class.any")) : null);
@@ -178,8 +187,7 @@ export class PracticeView {
       html("label", { class: "stacked" }, html("span", {}, t("practice.choose")), chosen),
       this.#chosen === "any" ? this.#anyMaterial() : null,
       html("button", { type: "button", id: "practice-start", class: "main-button", onclick: () => this.#start() },
-        t(this.#drill ? "practice.another" : "practice.start")),
-      html("p", { class: "notice", role: "status" }, this.#notice ?? ""));
+        t("practice.start")));
   }
 
   #anyMaterial() {
@@ -212,6 +220,7 @@ export class PracticeView {
           button("take-back", "practice.takeBack", () => this.#takeBack(), this.#canTakeBack, regret),
           button("hint", "practice.hint", () => this.#hint(), yours),
           yours && answer.verdict === "claimable" ? button("claim", "practice.claim", () => this.#claim(), true) : null,
+          over ? button("practice-next", "practice.another", () => this.#start(), true, true) : null,
           button("to-analysis", "practice.analyse", () => this.go("analysis"), true))),
       html("div", { class: "card" }, html("h3", {}, t("practice.notes")),
         html("ul", { id: "practice-notes", class: "notes", "aria-live": "polite" }, drill.notes.length

@@ -3,7 +3,7 @@
 import { askMaterial, askMaterials, isDropped, Latest } from "../api.js";
 import { pieceIcon } from "../board/pieces.js";
 import { histogram, OUTCOMES, outcomeBar } from "../charts.js";
-import { find, html, replace } from "../dom.js";
+import { find, html, redraw, replace } from "../dom.js";
 import { number, percent, t } from "../i18n.js";
 import { inMoves } from "../moves.js";
 
@@ -60,13 +60,17 @@ export class StatisticsView {
       this.#detail = await askMaterial(name, this.#details.begin());
       this.problem(null);
       this.render();
-      find("#material-detail").scrollIntoView({ block: "nearest" });
+      showDetail();
     } catch (error) {
       if (!isDropped(error)) this.problem(error);
     }
   }
 
   render() {
+    redraw(this.element, () => this.#draw());
+  }
+
+  #draw() {
     if (!this.#all) return replace(this.element, html("p", { class: "faint" }, t("statistics.loading")));
     const materials = this.#all.materials;
     if (!materials.length) return replace(this.element, html("p", {}, t("statistics.none")));
@@ -86,7 +90,7 @@ export class StatisticsView {
         positions: number(positions), n: materials.length, ruleset: this.#all.ruleset ?? "–" })),
       html("div", { class: "buttons", role: "group", "aria-label": t("statistics.pieces") }, numbers.map(pieces =>
         html("button", { type: "button", "data-pieces": pieces, "aria-pressed": String(pieces === this.#pieces),
-          onclick: () => { this.#pieces = pieces; this.render(); find(`[data-pieces="${pieces}"]`).focus(); } },
+          onclick: () => { this.#pieces = pieces; this.render(); } },
         t("statistics.ofPieces", { n: pieces })))),
       html("p", { class: "bar-legend faint" }, OUTCOMES.map(([, outcome]) =>
         html("span", {}, html("i", { class: `bar-${outcome}` }), t(`outcome.${outcome}`)))));
@@ -142,12 +146,10 @@ export class StatisticsView {
     const select = html("select", { id: "histogram-choice", onchange: event => {
       this.#histogram = event.target.value;
       this.render();
-      find("#histogram-choice").focus();
     } }, known.map(([each]) => html("option", { value: each, selected: each === name }, t(`statistics.histogram.${each}`))));
     const logarithmic = html("input", { type: "checkbox", id: "logarithmic", checked: this.#logarithmic, onchange: event => {
       this.#logarithmic = event.target.checked;
       this.render();
-      find("#logarithmic").focus();
     } });
     return [html("div", { class: "card-head" }, html("label", { class: "inline" }, html("span", {}, t("statistics.distances")), select),
       html("label", { class: "inline" }, logarithmic, html("span", {}, t("statistics.logarithmic")))),
@@ -159,6 +161,12 @@ export class StatisticsView {
     return [html("h3", {}, t("statistics.leads")), html("p", { class: "buttons" }, names.map(name =>
       html("button", { type: "button", class: "link-button", onclick: () => this.#open(name) }, name)))];
   }
+}
+
+/** On a phone the material may have been chosen far below what is told of it. */
+function showDetail() {
+  const detail = find("#material-detail"), { top, bottom } = detail.getBoundingClientRect();
+  if (bottom < 0 || top > innerHeight) detail.scrollIntoView({ block: "start" });
 }
 
 /** The pieces of a material as small pictures, the side to move first and white. */
