@@ -1,7 +1,6 @@
 """The HTTP application: its answers field by field, its one shape of errors, and the command to serve it."""
 
 import json
-import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path

@@ -14,7 +14,8 @@ export async function fillRulesets(select, chosen) {
   const fill = options => {
     const value = select.value || chosen;
     replace(select, options.map(name => html("option", { value: name }, title(name))));
-    select.value = options.includes(value) ? value : OFFICIAL;
+    // A name that an address has wrong leaves the choice open.
+    select.value = value;
   };
   fill(names ?? [...new Set([chosen, OFFICIAL])]);
   if (names) return;

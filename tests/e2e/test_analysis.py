@@ -104,6 +104,14 @@ def test_another_ruleset(desk: Desk) -> None:
     expect(desk.find("#ruleset")).to_have_value("club")
 
 
+def test_a_ruleset_that_there_is_not(desk: Desk) -> None:
+    desk.open(f"fen={THREE_KINGS}&ruleset=none")
+    expect(desk.find("#problem")).to_contain_text("There are no such rules.")
+    desk.find("#ruleset").select_option("official")
+    expect(desk.verdict).to_contain_text("White wins in 11 moves")
+    expect(desk.find("#problem")).to_be_hidden()
+
+
 @pytest.mark.parametrize("context", [{"reduced_motion": "no-preference"}], indirect=True)
 def test_a_capture_is_chosen_and_shown_step_by_step(desk: Desk) -> None:
     desk.position("W:WKa1:Bb2,d4,f4,d6")
@@ -134,6 +142,23 @@ def test_a_stale_answer_is_never_shown(desk: Desk) -> None:
     expect(desk.verdict).to_have_text("A draw with best play.")
     assert held
     expect(desk.find("#fen")).to_have_value("W:WKa1,Kc1:BKb8")
+
+
+def test_a_stale_move_is_never_made(desk: Desk) -> None:
+    desk.position(THREE_KINGS)
+    move = desk.find(".move").first
+    move.wait_for()
+    held: list[Route] = []
+    desk.page.route("**/v1/position?**", lambda route: held.append(route))
+    move.click()
+    expect(desk.find("#turn")).to_have_text("Black to move")
+    # The moves still in sight are White's.
+    move.click()
+    assert desk.parameters["fen"].startswith("B:")
+    held[0].continue_()
+    expect(desk.find("[data-outcome=loss] .move").first).to_be_visible()
+    assert len(held) == 1
+    expect(desk.find("#turn")).to_have_text("Black to move")
 
 
 def test_problems_are_told_in_plain_sentences(desk: Desk) -> None:

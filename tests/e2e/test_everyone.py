@@ -161,6 +161,7 @@ def test_set_up_and_moves_by_keyboard(desk: Desk) -> None:
     press("Enter")
     expect(desk.find("#turn")).to_have_text("Black to move")
     # The keyboard stays in the list, on the best answer now.
+    expect(desk.find("#analysis.late")).to_have_count(0)
     expect(desk.find(".move").first).to_be_focused()
     press("Enter")
     expect(desk.find("#turn")).to_have_text("White to move")

@@ -36,6 +36,7 @@ export class AnalysisView {
   }
 
   changed() {
+    find("#analysis").classList.add("late");
     this.moving.allow([], this.session.node.move?.path ?? []);
     this.#sheet();
   }
@@ -61,7 +62,10 @@ export class AnalysisView {
     say(find("#distances"), answer.moves.length ? distancesText(answer) : null);
     showClocks(find("#clocks"), answer, cases);
     find("#moves-card").hidden = answer.moves.length === 0;
-    const point = move => this.board.arrow(move?.path, move?.captured), make = move => this.session.play(move);
+    // Until the next answer the list stays in sight, and its moves are those of another position.
+    const still = () => this.session.answer === answered;
+    const point = move => still() && this.board.arrow(move?.path, move?.captured);
+    const make = move => still() && this.session.play(move);
     redraw(find("#moves"), () => showMoves(find("#moves"), answer, { point, make }));
     this.moving.allow(answer.moves, this.session.node.move?.path ?? []);
   }
