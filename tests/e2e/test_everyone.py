@@ -157,6 +157,7 @@ def test_set_up_and_moves_by_keyboard(desk: Desk) -> None:
     desk.find("#done").focus()
     press("Enter")
     expect(desk.find("#set-up")).to_be_focused()
+    expect(desk.find("#analysis.late")).to_have_count(0)
     desk.find(".move").first.focus()
     press("Enter")
     expect(desk.find("#turn")).to_have_text("Black to move")
