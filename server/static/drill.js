@@ -4,7 +4,7 @@ import { askPosition, askPositions, askRandom } from "./api.js";
 import { parseFen, withCounters } from "./position.js";
 
 const ROAD = new Set(["a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8"]);
-const TRIES = 24;
+const TRIES = 60;
 const SHORTEST_PLIES = 5;
 
 /** What can be practised: material with the player's side first, and what the player is to get from it. */
@@ -34,21 +34,21 @@ const RANKS = ["loss", "maybe-loss", "draw", "maybe-win", "win"];
 const rank = outcome => RANKS.indexOf(outcome);
 
 /**
- * A random position of a class: not won at once or by any move, if such a one is found in some tries.
+ * A random position of a class: not won at once or by any move, if such a one is found in some tries; else the longest.
  *
  * Null where none was found that fits; errors are those of the server.
  */
 export async function findPosition({ material, outcome, where, shortest = SHORTEST_PLIES }, ruleset, signal) {
-  let fallback = null;
+  let longest = { fen: null, dtw: -1 };
   for (let tried = 0; tried < TRIES; tried++) {
     const { fen } = await askRandom(material, outcome, signal);
     if (where && !where(parseFen(fen))) continue;
     const answer = await askPosition({ fen, ruleset }, signal);
     if (answer.rules_outcome !== outcome || !answer.moves.length) continue;
-    fallback ??= fen;
     if (isWorthPlaying(answer, shortest)) return fen;
+    if ((answer.dtw ?? 0) > longest.dtw) longest = { fen, dtw: answer.dtw ?? 0 };
   }
-  return fallback;
+  return longest.fen;
 }
 
 /** Whether there is something to find: a move that spoils it, and no end within a move or two. */
