@@ -41,7 +41,7 @@ lint: $(INSTALLED) ## style and types
 	$(BIN)/mypy
 
 test: lint ## what CI runs: style, types, and the tests that are quick enough for every day
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 check-all: lint ## everything, whole: every value of 2-5 pieces verified, perft deeper, clean installs
 	$(BIN)/pytest -m 'whole or not whole'

@@ -1,6 +1,7 @@
+import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ from hypothesis import settings
 from tablefiles import write_solved
 
 from tablebase.board import Position
-from tablebase.drawrules import KING_MOVES_ONLY
+from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL
+from tablebase.ruleset import Ruleset
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -31,6 +33,39 @@ def solved2() -> dict[Position, naive.Solved]:
     return naive.solve(2)
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A directory for the whole session, made by the first process of it (pytest-xdist has several) that
+    wants it."""
+    root = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+    directory, unfinished = root / name, root / f"{name}.unfinished"
+    with (root / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not directory.exists():
+            make(unfinished)
+            unfinished.rename(directory)
+    return directory
+
+
+def made_by_generator(
+    factory: pytest.TempPathFactory,
+    name: str,
+    pieces: int,
+    ruleset: Ruleset = OFFICIAL,
+    smaller: Path | None = None,
+) -> Path:
+    """All tables of 2 to so many pieces; a run that goes on from `smaller`, if they are there."""
+    from generator.run import generate
+
+    def make(directory: Path) -> None:
+        if smaller:
+            shutil.copytree(smaller, directory)
+        generate(directory, pieces, jobs=cores(), ruleset=ruleset)
+
+    return made_once(factory, name, make)
+
+
 @pytest.fixture(scope="session")
 def plain2(solved2: dict[Position, naive.Solved], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its tables; not to be changed."""
@@ -42,21 +77,13 @@ def plain2(solved2: dict[Position, naive.Solved], tmp_path_factory: pytest.TempP
 @pytest.fixture(scope="session")
 def tables2(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All tables of 2 pieces; not to be changed."""
-    from generator.run import generate
-
-    directory = tmp_path_factory.mktemp("tables2")
-    generate(directory, 2)
-    return directory
+    return made_by_generator(tmp_path_factory, "tables2", 2)
 
 
 @pytest.fixture(scope="session")
 def tables3(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All tables of 2-3 pieces; not to be changed."""
-    from generator.run import generate
-
-    directory = tmp_path_factory.mktemp("tables3")
-    generate(directory, 3)
-    return directory
+    return made_by_generator(tmp_path_factory, "tables3", 3)
 
 
 @pytest.fixture
@@ -69,43 +96,25 @@ def copy3(tables3: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def tables4(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All tables of 2-4 pieces under the official rules, made by the generator; not to be changed."""
-    from generator.run import generate
-
-    directory = tmp_path_factory.mktemp("tables4")
-    generate(directory, 4, jobs=cores())
-    return directory
+    return made_by_generator(tmp_path_factory, "tables4", 4)
 
 
 @pytest.fixture(scope="session")
 def tables5(tables4: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All tables of 2-5 pieces: a run that goes on from those of 2-4; not to be changed."""
-    from generator.run import generate
-
-    directory = tmp_path_factory.mktemp("tables5") / "data"
-    shutil.copytree(tables4, directory)
-    generate(directory, 5, jobs=cores())
-    return directory
+    return made_by_generator(tmp_path_factory, "tables5", 5, smaller=tables4)
 
 
 @pytest.fixture(scope="session")
 def kings4(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All tables of 2-4 pieces under the 15-king-moves rule alone; not to be changed."""
-    from generator.run import generate
-
-    directory = tmp_path_factory.mktemp("kings4")
-    generate(directory, 4, jobs=cores(), ruleset=KING_MOVES_ONLY)
-    return directory
+    return made_by_generator(tmp_path_factory, "kings4", 4, KING_MOVES_ONLY)
 
 
 @pytest.fixture(scope="session")
 def kings5(kings4: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Those of 2-5 pieces, for tests that are marked whole; not to be changed."""
-    from generator.run import generate
-
-    directory = tmp_path_factory.mktemp("kings5") / "data"
-    shutil.copytree(kings4, directory)
-    generate(directory, 5, jobs=cores(), ruleset=KING_MOVES_ONLY)
-    return directory
+    return made_by_generator(tmp_path_factory, "kings5", 5, KING_MOVES_ONLY, kings4)
 
 
 @pytest.fixture(scope="module")
