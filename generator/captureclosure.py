@@ -52,10 +52,11 @@ def require_tables(manifest: Manifest, slices: Iterable[Material], metric: Metri
     Raises:
         MissingTableError: one is not there; the message names it and the command that makes it.
     """
-    for material in sorted(slices, key=Material.place):
+    slices = sorted(slices, key=Material.place)
+    for material in slices:
         record = manifest.slices.get(material)
         if record is None or metric not in record.files:
             raise MissingTableError(
                 f"{what} takes the table {table_name(material, metric)}, which is not there; "
-                f"make it with `shashki generate --pieces {material.pieces}`"
+                f"make it with `shashki generate --pieces {slices[-1].pieces}`"
             )

@@ -5,39 +5,46 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from generator.problem import Problem
+from tablebase.datadir import generate_command
 from tablebase.errors import TableError
 from tablebase.format import Metric, table_name
 from tablebase.manifest import Manifest
 from tablebase.material import Material
 from tablebase.table import Table
 
-_AGAIN = "run `shashki generate` again"
+
+def _again(directory: Path, material: Material) -> str:
+    """What to do for a slice to be made again: a run keeps what is whole."""
+    return f"run {generate_command(directory, material=str(material))}"
 
 
 def manifest_problems(manifest: Manifest, directory: Path) -> Iterator[Problem]:
     """What a manifest lacks for its values to be checked at all."""
     if not manifest.slices:
-        yield Problem(f"the manifest of {directory} names no tables; run `shashki generate`")
+        yield Problem(f"the manifest of {directory} names no tables; run {generate_command(directory)}")
     for material, record in manifest.slices.items():
         if Metric.WDL not in record.files:
             yield Problem(
                 f"the manifest names no {table_name(material, Metric.WDL)}, and distances mean nothing "
-                f"without outcomes; {_AGAIN}",
+                f"without outcomes; {_again(directory, material)}",
                 material,
                 Metric.WDL,
             )
         for needed in sorted(_led_to(material) - manifest.slices.keys(), key=str):
             yield Problem(
-                f"the manifest has {material}, but not {needed}, which its moves lead to; {_AGAIN}", material
+                f"the manifest has {material}, but not {needed}, which its moves lead to; "
+                f"{_again(directory, material)}",
+                material,
             )
         counted = record.statistics
         if counted is None:
-            yield Problem(f"the manifest has no statistics of {material}; {_AGAIN}", material)
+            again = _again(directory, material)
+            yield Problem(f"the manifest has no statistics of {material}; {again}", material)
         elif counted.positions != material.positions:
             yield Problem(
                 f"the statistics of {material} are of {counted.positions} positions, "
                 f"where the slice has {material.positions}; "
-                f"delete {table_name(material, Metric.WDL)}, and {_AGAIN}",
+                f"delete {table_name(material, Metric.WDL)}, and {_again(directory, material)}",
                 material,
             )
 
@@ -80,7 +87,8 @@ def file_problem(manifest: Manifest, directory: Path, material: Material, metric
     wrong = _wrong_bytes(manifest, path, material, metric) or _wrong_header(manifest, path, material, metric)
     if wrong is None:
         return None
-    return Problem(f"{wrong}; delete the file and {_AGAIN}", material, metric)
+    delete = "delete the file and " if path.exists() else ""
+    return Problem(f"{wrong}; {delete}{_again(directory, material)}", material, metric)
 
 
 def _wrong_bytes(manifest: Manifest, path: Path, material: Material, metric: Metric) -> str | None:

@@ -23,7 +23,7 @@ from generator.sizes import readable
 from generator.slices import Crew, Pair, compile_solver
 from tablebase.atomicfile import TEMPORARY_SUFFIX
 from tablebase.drawrules import OFFICIAL, Ruleset
-from tablebase.errors import ManifestError, MaterialError, WrongVersionError
+from tablebase.errors import ManifestError, MaterialError, TableError, WrongVersionError
 from tablebase.format import FORMAT_VERSION, Metric, table_name, write_table
 from tablebase.manifest import FILE_NAME as MANIFEST
 from tablebase.manifest import Manifest, SliceRecord
@@ -94,7 +94,10 @@ def _open_manifest(directory: Path, ruleset: Ruleset, replace: bool) -> Manifest
         OtherTablesError: the tables there are of another kind.
     """
     empty = Manifest(generator_version(), ruleset)
-    if replace or not (directory / MANIFEST).exists():
+    if replace:
+        return empty
+    if not (directory / MANIFEST).exists():
+        _refuse_others(directory, ruleset)
         return empty
     try:
         manifest = Manifest.load(directory)
@@ -107,6 +110,18 @@ def _open_manifest(directory: Path, ruleset: Ruleset, replace: bool) -> Manifest
         raise _other_tables(directory, f"tables made under other draw rules ({manifest.ruleset.name})")
     manifest.generator_version = generator_version()
     return manifest
+
+
+def _refuse_others(directory: Path, ruleset: Ruleset) -> None:
+    """Of tables without a manifest, as where it was damaged and removed: refuse what a run would not make."""
+    for path in _tables(directory):
+        try:
+            with Table(path) as table:
+                found = table.header.ruleset
+        except TableError:
+            continue  # damaged: it is made again
+        if found != ruleset:
+            raise _other_tables(directory, f"tables made under other draw rules ({found.name})")
 
 
 def _kind(directory: Path) -> str:

@@ -97,6 +97,7 @@ def _counts_by_plies(
             counted = _by_plies(distances, having)
             for plies, counts in enumerate(zip_longest(said, counted, fillvalue=0)):
                 yield f"{name} of {plies} plies", *counts
+            yield f"the length of {name}", len(said), len(counted)
 
 
 def _by_plies(distances: NDArray[Any], having: NDArray[np.bool_]) -> tuple[int, ...]:
@@ -159,7 +160,7 @@ def _longest(distances: NDArray[Any] | None, having: NDArray[np.bool_]) -> Longe
 def _made_again(values: CheckedSet, material: Material, directory: Path) -> str:
     """What to do for a slice to be solved and counted again: a run keeps what is whole."""
     names = ", ".join(table_name(material, metric) for metric in values.metrics_of(material))
-    return f"delete {names}, and run {generate_command(directory, material.pieces)}"
+    return f"delete {names}, and run {generate_command(directory, material=str(material))}"
 
 
 def _index(values: CheckedSet, material: Material, fen: str) -> int | None:

@@ -1,5 +1,6 @@
 """Where the tables live."""
 
+import json
 import os
 import shlex
 import tomllib
@@ -37,10 +38,33 @@ def data_directory(option: Path | str | None = None) -> Path:
     return Path(platformdirs.user_data_dir("shashki"))
 
 
-def generate_command(directory: Path, pieces: int | None = None) -> str:
-    """The command that makes tables in a directory, in the quotes in which messages have commands."""
-    number = "" if pieces is None else f" --pieces {pieces}"
-    return f"`shashki generate{number} --data {shlex.quote(str(directory))}`"
+def generate_command(directory: Path, pieces: int | None = None, material: str | None = None) -> str:
+    """The command that makes tables in a directory, in the quotes in which messages have commands: of the
+    kind that is there already, if its manifest tells.
+
+    Args:
+        directory: the directory.
+        pieces: the most pieces; None for the usual number.
+        material: one material, with all that it leads to, instead of all of so many pieces.
+    """
+    wanted = "" if pieces is None else f" --pieces {pieces}"
+    if material is not None:
+        wanted = f" --materials {material}"
+    return f"`shashki generate{wanted}{_kind(directory)} --data {shlex.quote(str(directory))}`"
+
+
+def _kind(directory: Path) -> str:
+    """The options that make tables of the kind that is there, where those are not the usual ones."""
+    try:
+        manifest = json.loads((directory / "manifest.json").read_bytes())
+        ruleset = manifest["ruleset"]["name"]
+        there = {metric for entry in manifest["materials"].values() for metric in entry["files"]}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return ""  # there is none, or it is damaged
+    options = "" if ruleset == "official" else f" --ruleset {shlex.quote(str(ruleset))}"
+    if there and "dtw" not in there:
+        options += f" --metrics {','.join(metric for metric in ('wdl', 'dtc', 'dtb') if metric in there)}"
+    return options
 
 
 def _is_checkout(folder: Path) -> bool:

@@ -151,7 +151,10 @@ class TableSet:
                 "add one with add_directory"
             )
         where = " or ".join(map(str, self._directories))
-        advice = f"make it with {generate_command(self._directories[0], material.pieces)}"
+        # All of so many pieces where a set is on its way there; else that material, with what it leads to.
+        steps = self.pieces and material.pieces <= self.pieces + 1
+        alone = str(material) if self._paths and not steps else None
+        advice = f"make it with {generate_command(self._directories[0], material.pieces, alone)}"
         if material.pieces > _MOST_MAKEABLE:
             advice = f"tables of more than {_MOST_MAKEABLE} pieces are out of reach today"
         if 0 < most < material.pieces:

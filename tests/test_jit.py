@@ -1,5 +1,6 @@
 """Compiled kernels are kept on disk, and never outlive the sources they were made from."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -7,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tablebase.kernels import jit
 
 ROOT = Path(__file__).parent.parent
 
@@ -51,6 +54,37 @@ def test_a_full_disk_keeps_nothing_and_stops_nothing(tmp_path: Path) -> None:
     full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
     for _ in range(2):
         assert run(full + REPORT_CACHE, ROOT, tmp_path) == "0 1"
+
+
+def test_what_is_edited_meanwhile_is_not_kept(tmp_path: Path) -> None:
+    """The process still has the constants of before, and would keep their kernels under the hash of after."""
+    shutil.copytree(ROOT / "tablebase", tmp_path / "tablebase", ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "import tablebase.kernels.bits\n"
+        "from pathlib import Path\n"
+        "path = Path(tablebase.kernels.bits.__file__)\n"
+        "path.write_text(path.read_text() + '# edited')\n"
+    )
+    assert run(code + REPORT_CACHE, tmp_path, tmp_path / "cache") == "0 1"
+    assert not list((tmp_path / "cache").rglob("*has_capture*"))
+    assert run(REPORT_CACHE, tmp_path, tmp_path / "cache") == "0 1"
+    assert run(REPORT_CACHE, tmp_path, tmp_path / "cache") == "1 0"
+
+
+def test_every_import_is_seen() -> None:
+    """Those that the language knows are those that are looked for, in every file of the project."""
+    for package in ("generator", "tablebase"):
+        for path in (ROOT / package).rglob("*.py"):
+            modules: set[str] = set()
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Import):
+                    modules.update(alias.name for alias in node.names)
+                elif isinstance(node, ast.ImportFrom):
+                    assert node.module is not None, f"{path}: a relative import is not looked for"
+                    assert node.level == 0, f"{path}: a relative import is not looked for"
+                    modules.add(node.module)
+                    modules.update(f"{node.module}.{alias.name}" for alias in node.names)
+            assert jit._imported(path) == set(filter(None, map(jit._file_of, modules))), path
 
 
 FOLDERS = """

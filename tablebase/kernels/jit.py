@@ -3,7 +3,8 @@
 numba's on-disk cache looks at the file a kernel stands in, not at the kernels and constants it takes from
 other files: a changed helper would leave a stale solver on disk, and a stale solver writes wrong tables. So
 the cache folder of a kernel is keyed by a hash of its file, of this one, and of every file of the project
-that these import, together with the versions that made the machine code.
+that these import, together with the versions that made the machine code. What is edited while a process
+runs is not kept by it.
 """
 
 import _thread
@@ -15,6 +16,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,6 +31,7 @@ from numba.core.caching import FunctionCache
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+_BEGAN = time.time() - time.process_time()  # of this process, or a little later
 _HERE = Path(__file__)
 _ROOT = _HERE.parents[2]  # where the packages are
 _IMPORT = re.compile(r"^ *(?:from +([\w.]+) +import +(\([^)]*\)|.*)|import +([\w.]+))", re.MULTILINE)
@@ -85,6 +88,8 @@ def cache_dir(path: Path) -> Path | None:
     Args:
         path: the file that the kernels stand in.
     """
+    if any(source.stat().st_mtime > _BEGAN for source in _sources(path)):
+        return None  # what this process has of it may be older than what stands there
     base = os.environ.get("SHASHKI_KERNEL_CACHE")
     folder = Path(base) if base else Path(platformdirs.user_cache_dir("shashki")) / "kernels"
     folder = folder / _source_hash(path)
