@@ -4,7 +4,12 @@ import platformdirs
 import pytest
 
 from tablebase import DataDirectoryError
+from tablebase.atomicfile import FileRecord
 from tablebase.datadir import data_directory, generate_command
+from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL
+from tablebase.format import Metric
+from tablebase.manifest import Manifest, SliceRecord
+from tablebase.material import Material
 
 
 @pytest.fixture
@@ -36,6 +41,24 @@ def test_an_option_of_no_name_is_refused(outside: Path) -> None:
 def test_the_command_that_makes_tables_quotes_the_directory() -> None:
     assert generate_command(Path("data"), 4) == "`shashki generate --pieces 4 --data data`"
     assert generate_command(Path("my data")) == "`shashki generate --data 'my data'`"
+
+
+def test_the_command_makes_tables_of_the_kind_that_is_there(tmp_path: Path) -> None:
+    manifest = Manifest("1", KING_MOVES_ONLY, {Material.parse("KvK"): SliceRecord()})
+    manifest.save(tmp_path)
+    assert generate_command(tmp_path) == f"`shashki generate --ruleset king-moves-only --data {tmp_path}`"
+    files = {metric: FileRecord(1, "00" * 32) for metric in (Metric.WDL, Metric.DTC)}
+    manifest.slices[Material.parse("KvK")] = SliceRecord(files)
+    manifest.save(tmp_path)
+    assert generate_command(tmp_path, material="KMvK") == (
+        f"`shashki generate --materials KMvK --ruleset king-moves-only --metrics wdl,dtc --data {tmp_path}`"
+    )
+    files[Metric.DTW] = files[Metric.WDL]
+    Manifest("1", OFFICIAL, {Material.parse("KvK"): SliceRecord(files)}).save(tmp_path)
+    assert generate_command(tmp_path, 3) == f"`shashki generate --pieces 3 --data {tmp_path}`"
+    for damaged in ("", "[]", '{"ruleset": 3}', '{"ruleset": {"name": "x"}, "materials": {"KvK": 1}}'):
+        (tmp_path / "manifest.json").write_text(damaged)
+        assert generate_command(tmp_path) == f"`shashki generate --data {tmp_path}`"
 
 
 def test_then_the_environment(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:

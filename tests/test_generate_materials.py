@@ -47,7 +47,7 @@ def test_what_is_named_is_made_with_what_it_leads_to(tables4: Path, tmp_path: Pa
     with open_tablebase(data) as tablebase:
         assert tablebase.pieces == 0  # not all of 2 pieces: MvM is not there
         assert tablebase.probe_wdl(parse_fen("W:WKa1,c3,e3:BKh2")) is not None
-        with pytest.raises(MissingTableError):
+        with pytest.raises(MissingTableError, match="make it with `shashki generate --materials MvM --data"):
             tablebase.probe_wdl(parse_fen("W:Wc3:Bf6"))
 
 

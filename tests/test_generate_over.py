@@ -11,7 +11,7 @@ from generator.lock import FILE_NAME as LOCK
 from generator.plan import Plan
 from generator.run import Silent, generate
 from tablebase.cli import main
-from tablebase.drawrules import RULESETS, Ruleset
+from tablebase.drawrules import KING_MOVES_ONLY, RULESETS, Ruleset
 from tablebase.material import Material
 
 Capture = pytest.CaptureFixture[str]
@@ -69,6 +69,18 @@ def test_a_damaged_table_that_is_needed_is_named(copy3: Path, capsys: Capture) -
     assert "delete the file and generate it again" in err
     check = contents(copy3)
     assert set(check) == {path.name for path in copy3.iterdir()} - {LOCK}
+
+
+def test_tables_of_other_rules_are_kept_without_their_manifest(tmp_path: Path, capsys: Capture) -> None:
+    generate(tmp_path, 2, ruleset=KING_MOVES_ONLY)
+    (tmp_path / "manifest.json").unlink()
+    before = contents(tmp_path)
+    assert main(["generate", "--data", str(tmp_path), "--pieces", "3"]) == 1
+    err = capsys.readouterr().err
+    assert "holds tables made under other draw rules (king-moves-only)" in err
+    assert contents(tmp_path) == before
+    generate(tmp_path, 2, ruleset=KING_MOVES_ONLY)
+    assert set(contents(tmp_path)) == {*before, "manifest.json"}
 
 
 def spoil(manifest: Path, **changes: object) -> None:

@@ -388,6 +388,14 @@ def test_wrong_counts_by_plies_are_found(copy: Path, name: str, more: tuple[int,
     assert f"the statistics of KMvM are wrong: {name} of {changed} plies is {counts[changed]} in" in message
 
 
+def test_counts_by_plies_that_go_on_for_nothing_are_found(copy: Path) -> None:
+    recorded = Manifest.load(copy).slices[Material.parse("KMvM")].statistics
+    assert recorded is not None
+    assert recorded.dtw_wins is not None
+    change_statistics(copy, Material.parse("KMvM"), dtw_wins=(*recorded.dtw_wins, 0))
+    assert "the length of dtw_wins is" in str(the_problem(verify(copy)))
+
+
 def test_counts_by_plies_that_are_not_there_are_passed_over(copy: Path) -> None:
     change_statistics(copy, Material.parse("KMvM"), dtw_wins=None, dtw_losses=None, dtc_wins=None)
     assert verify(copy).ok
