@@ -6,6 +6,7 @@ What was measured of it beside others is told in docs/service.md.
 from __future__ import annotations
 
 import errno
+import gc
 import socket
 import sys
 import time
@@ -24,9 +25,9 @@ from tablebase.errors import TablebaseError
 if TYPE_CHECKING:
     from flask import Flask
 
-THREADS = 4
-"""Requests that a process works on at a time. Python code of one process runs on one core, so more threads
-only keep short requests from waiting behind long ones, of which `max_heavy` are let in."""
+THREADS = 2
+"""Requests that a process works on at a time. Python code of one process runs on one core, so a second thread
+only keeps short requests from waiting behind a long one; more of them make all answers late."""
 STOP_SECONDS = 30
 """How long requests in flight may take to end once the server is to stop."""
 
@@ -101,6 +102,7 @@ _prepared: Flask | None = None
 def _application(config: dict[str, Any]) -> Flask:
     """The application of a process: the one that it was forked with, or else one of its own."""
     if _prepared is not None:
+        gc.freeze()  # what was there before stays: looking through it would only copy shared pages
         return _prepared
     from server.app import create_app
 
