@@ -10,7 +10,7 @@ from flask import Response, jsonify
 from server.documents import answers, routes
 from server.effort import heavy
 from server.metrics import POSITIONS
-from server.parameters import LineParameters, PositionParameters, PositionsBody
+from server.parameters import LineParameters, NoParameters, PositionParameters, PositionsBody
 from server.problems import ProblemReport, problem_of
 from server.service import this_service
 from tablebase.clock import Clock
@@ -78,7 +78,7 @@ def draw_cases(query: PositionParameters) -> Response:
         HTTPStatus.SERVICE_UNAVAILABLE,
     ),
 )
-def positions(body: PositionsBody) -> Response:
+def positions(body: PositionsBody, query: NoParameters) -> Response:
     """Many positions at once: an answer or a problem for each."""
     body.check_size()
     ruleset, numbering = body.rules(), body.squares()

@@ -23,6 +23,12 @@ def refused(client: FlaskClient, status: int, **sent: Any) -> dict[str, Any]:
     return dict(json.loads(response.text))
 
 
+def test_parameters_of_a_batch_stand_in_its_body(client: FlaskClient) -> None:
+    answer = client.post("/v1/positions?ruleset=club", json={"positions": ["W:WKa1:BKh8"]})
+    assert answer.status_code == 400
+    assert "'ruleset' is no parameter of /v1/positions; there are none" in answer.get_json()["detail"]
+
+
 @pytest.mark.parametrize("ruleset", [None, "lidraughts"])
 def test_each_is_what_it_is_alone(client: FlaskClient, ruleset: str | None) -> None:
     fens = [position.to_fen() for position in random_positions(15, seed=4, max_pieces=4)]
