@@ -1,14 +1,14 @@
 /**
  * What is on the board: a game from some position on, the moves made, and what the server says of where it stands.
  *
- * A node is `{fen, counters, query, move}`: `query` are the parameters that ask for it; `fen` and `counters`
- * are known once it came from a move or was answered; `move` (with `path`) led to it.
+ * A node is `{fen, counters, query, given, move}`: `query` are the parameters that ask for it, `given` those that it
+ * began with; `fen` and `counters` are known once it came from a move or was answered; `move` (with `path`) led to it.
  */
 
 import { askDrawCases, askPosition, isDropped, Latest } from "./api.js";
 import { FRESH, parseFen, withCounters } from "./position.js";
 
-const beginning = query => ({ query, fen: null, counters: null, move: null });
+const beginning = query => ({ query, given: query, fen: null, counters: null, move: null });
 
 export class Session extends EventTarget {
   nodes = [];
@@ -68,8 +68,9 @@ export class Session extends EventTarget {
     const next = this.nodes[this.index + 1];
     if (next?.move.move === move.move) return this.to(this.index + 1, shown);
     const { fen } = move.after, counters = this.#counted(fen, move.after.counters);
+    const query = { fen: withCounters(fen, counters) };
     this.nodes = [...this.nodes.slice(0, this.index + 1), {
-      fen, counters, query: { fen: withCounters(fen, counters) },
+      fen, counters, query, given: query,
       move: { move: move.move, path: move.path, captured: move.captured },
     }];
     this.index += 1;
@@ -86,6 +87,8 @@ export class Session extends EventTarget {
 
   setRuleset(name) {
     this.ruleset = name;
+    // What these rules count, others may not: they are asked about what was given, not about what was left of it.
+    this.nodes = this.nodes.map(node => ({ ...node, query: node.given ?? node.query }));
     this.#changed("ruled");
   }
 

@@ -104,6 +104,19 @@ def test_another_ruleset(desk: Desk) -> None:
     expect(desk.find("#ruleset")).to_have_value("club")
 
 
+def test_counts_stand_when_the_rules_are_changed_and_changed_back(desk: Desk) -> None:
+    # The win takes 13 moves, and 11 are left under the official rules; lidraughts counts otherwise.
+    desk.open("fen=W:WKc1,Kd2,Ka3:BKe1:C9,9,4,0,1")
+    told = desk.verdict.text_content()
+    assert told is not None
+    assert told.startswith("A draw now")
+    desk.find("#ruleset").select_option("lidraughts")
+    expect(desk.verdict).not_to_have_text(told)
+    desk.find("#ruleset").select_option("official")
+    expect(desk.verdict).to_have_text(told)
+    assert desk.parameters["fen"].endswith(":C9,9,4,0,1")
+
+
 def test_a_ruleset_that_there_is_not(desk: Desk) -> None:
     desk.open(f"fen={THREE_KINGS}&ruleset=none")
     expect(desk.find("#problem")).to_contain_text("There are no such rules.")

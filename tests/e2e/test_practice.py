@@ -55,6 +55,12 @@ def test_a_mistake_is_told_and_can_be_taken_back(desk: Desk) -> None:
     expect(desk.find(".arrow")).to_have_count(1)
 
 
+def test_a_lost_position_sets_no_task(desk: Desk) -> None:
+    desk.open("view=practice&side=white&fen=W:WKa1:BKh8")
+    expect(desk.find("#practice-turn")).to_have_text("Your move.")
+    expect(desk.find(".practice-goal")).to_have_text("You are White.")
+
+
 def test_a_slow_win_is_told(desk: Desk) -> None:
     start(desk, "threeKings", "W:WKc1,Kf8,Kh2:BKa7")
     desk.move("h2", "e5")

@@ -247,9 +247,11 @@ export class PracticeView {
 
 const newDrill = (side, goal) => ({ side, goal, notes: [], spoilt: 0, helped: 0, result: null });
 
-/** What the player can get from a position: a win or a draw; a loss is one to hold out in. */
+/** What the player can get from a position: a win or a draw; null for a loss, and where it is not known. */
 function goalFor(answer, side) {
-  return winnerOf(worth(known(answer)), answer.turn) === side ? "win" : "draw";
+  const outcome = worth(known(answer)), winner = winnerOf(outcome, answer.turn);
+  if (winner !== null) return winner === side ? "win" : null;
+  return outcome === "unknown" ? null : "draw";
 }
 
 /** How the game ended: the winning side or `draw`; null while it goes on. */
