@@ -11,6 +11,8 @@ const isNumeric = fen => /:[WB](.*,)?K?\d/.test(fen.replace(/:[CHF][\d,]*/g, "")
 export class Table {
   #setup;
   #drawn = null;
+  /** Whether the FEN is being written: an answer that comes meanwhile must not write over it. */
+  #typing = false;
   #moving;
 
   /** `problem(error)` is told what goes wrong with a line. */
@@ -86,6 +88,7 @@ export class Table {
   #fenForm() {
     const field = find("#fen"), numbering = find("#numbering");
     field.oninput = () => {
+      this.#typing = true;
       numbering.hidden = !isNumeric(field.value);
     };
     find("#fen-form").onsubmit = event => {
@@ -140,6 +143,7 @@ export class Table {
     const { node } = this.session, { board } = this;
     board.arrow(null);
     this.#drawn = null;
+    this.#typing = false;
     if (shown !== null && node.move?.path.length) {
       board.busy = true;
       await board.slide(node.move.path, node.move.captured, shown);
@@ -168,6 +172,7 @@ export class Table {
 
   #fillIn() {
     const { node } = this.session, field = find("#fen");
+    if (this.#typing) return;
     field.value = node.fen ? withCounters(node.fen, node.counters) : node.query.fen;
     find("#numbering").hidden = !isNumeric(field.value);
   }
