@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import tomllib
+from functools import lru_cache
 from pathlib import Path
 
 import platformdirs
@@ -12,6 +13,7 @@ from tablebase.errors import DataDirectoryError
 
 ENVIRONMENT_VARIABLE = "SHASHKI_DATA"
 _PROJECT = "shashki-tablebase"
+_MANIFEST = "manifest.json"  # read by hand here: manifest.py takes its messages from this file
 
 
 def data_directory(option: Path | str | None = None) -> Path:
@@ -55,12 +57,24 @@ def generate_command(directory: Path, pieces: int | None = None, material: str |
 
 def _kind(directory: Path) -> str:
     """The options that make tables of the kind that is there, where those are not the usual ones."""
+    path = directory / _MANIFEST
     try:
-        manifest = json.loads((directory / "manifest.json").read_bytes())
+        status = path.stat()
+    except OSError:
+        return ""
+    return _kind_told(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=8)
+def _kind_told(path: Path, mtime_ns: int, size: int) -> str:
+    """As a manifest tells it. Read once while it stays as it is: a search that looks up what no table has
+    makes this message again and again."""
+    try:
+        manifest = json.loads(path.read_bytes())
         ruleset = manifest["ruleset"]["name"]
         there = {metric for entry in manifest["materials"].values() for metric in entry["files"]}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return ""  # there is none, or it is damaged
+        return ""  # it is damaged
     options = "" if ruleset == "official" else f" --ruleset {shlex.quote(str(ruleset))}"
     if there and "dtw" not in there:
         options += f" --metrics {','.join(metric for metric in ('wdl', 'dtc', 'dtb') if metric in there)}"
