@@ -16,6 +16,7 @@ from server.documents import Problem
 from server.headers import register_headers
 from server.metrics import register_metrics
 from server.problems import refuse_invalid, register_problems
+from server.rate import register_rate
 from server.service import Service, program_version, service_of
 from server.settings import Settings, load_settings
 from tablebase.board import Position
@@ -71,6 +72,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
         logging.getLogger(__name__).warning("no counts of materials: %s", catalog.problem)
     Service.of(settings, tablebase, catalog, compiled).register(app)
     register_metrics(app)
+    register_rate(app, settings)
     register_bodies(app, settings)
     register_problems(app)
     register_headers(app)

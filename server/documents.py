@@ -12,7 +12,7 @@ from server.problems import MEDIA_TYPE, ProblemReport
 
 Problem = model_of(ProblemReport)
 
-_EVERYWHERE = (HTTPStatus.BAD_REQUEST, HTTPStatus.INTERNAL_SERVER_ERROR)
+_EVERYWHERE = (HTTPStatus.BAD_REQUEST, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def answers(report: type | dict[str, Any], *problems: HTTPStatus) -> dict[str | int, Any]:

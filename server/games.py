@@ -13,7 +13,7 @@ from server.documents import answers, routes
 from server.effort import heavy
 from server.metrics import POSITIONS
 from server.parameters import GamesParameters
-from server.problems import BadParameterError
+from server.problems import BadBodyError
 from server.service import this_service
 from tablebase.adjudication import Adjudicator
 from tablebase.gamereport import GamesReport, game_report
@@ -43,9 +43,9 @@ def games(query: GamesParameters, raw: Games) -> Response:
     settings = service.settings
     read = list(islice(read_games(decode_pdn(raw.get_data())), settings.max_games + 1))
     if not read:
-        raise BadParameterError("the body has no game; send a text in PDN, like 1. c3-d4 d6-c5 1-1")
+        raise BadBodyError("the body has no game; send a text in PDN, like 1. c3-d4 d6-c5 1-1")
     if len(read) > settings.max_games:
-        raise BadParameterError(
+        raise BadBodyError(
             f"the body has more than {settings.max_games} games; send them in several requests"
         )
     adjudicator = Adjudicator(

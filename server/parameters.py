@@ -221,7 +221,7 @@ class PositionsBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=_without_nulls)
 
     positions: list[str] = Field(
-        min_length=1, description="FENs, up to 1000 unless the service is set otherwise"
+        description="FENs, up to 1000 unless the service is set otherwise", json_schema_extra={"minItems": 1}
     )
     ruleset: Annotated[
         str | None,
@@ -233,7 +233,9 @@ class PositionsBody(BaseModel):
     ] = Field(None, description="what squares written as numbers mean: the square that has number 1")
 
     def check_size(self) -> None:
-        """Raises BadBodyError for more positions than the service allows."""
+        """Raises BadBodyError for no positions, or more than the service allows."""
+        if not self.positions:
+            raise BadBodyError("positions is empty; send at least one FEN, like W:WKa1:BKh8")
         most = this_service().settings.max_positions
         if len(self.positions) > most:
             raise BadBodyError(

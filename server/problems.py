@@ -72,6 +72,18 @@ class BusyError(TablebaseError, RuntimeError):
     """More to do than this server does at a time: asking again later helps."""
 
 
+class TooManyRequestsError(TablebaseError, RuntimeError):
+    """More requests from one address than this server answers: the message says when to come again.
+
+    Attributes:
+        seconds: after how many seconds the next one is answered.
+    """
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
 class NoTablesError(TablebaseError, RuntimeError):
     """A server without any tables."""
 
@@ -102,6 +114,7 @@ _KINDS = (
     _users(NoSuchPositionError, HTTPStatus.NOT_FOUND, "no-such-position", "No such position"),
     _users(TooRareError, HTTPStatus.SERVICE_UNAVAILABLE, "too-rare", "Too rare to be found"),
     _users(BusyError, HTTPStatus.SERVICE_UNAVAILABLE, "busy", "Too much to do"),
+    _users(TooManyRequestsError, HTTPStatus.TOO_MANY_REQUESTS, "too-many-requests", "Too many requests"),
     _users(NoTablesError, HTTPStatus.SERVICE_UNAVAILABLE, "no-tables", "No tables"),
     _users(MaterialError, HTTPStatus.BAD_REQUEST, "bad-material", "Not a material"),
     _users(RulesetError, HTTPStatus.BAD_REQUEST, "bad-ruleset", "No such ruleset"),
@@ -123,6 +136,15 @@ _OURS_DETAIL = "the fault is this server's, not the request's, and has been logg
 def register_problems(app: Flask) -> None:
     """Make an application answer every error with a problem, never with a page or a trace."""
     app.register_error_handler(Exception, _answer)
+
+    @app.after_request
+    def empty(response: Response) -> Response:
+        # To another address, and of what may be asked there, the headers say everything; the page that the
+        # framework would send with them is for nobody.
+        if response.status_code == HTTPStatus.PERMANENT_REDIRECT or request.method == "OPTIONS":
+            response.set_data(b"")
+            response.headers.pop("Content-Type", None)
+        return response
 
 
 def refuse_invalid(error: ValidationError) -> NoReturn:
@@ -173,8 +195,9 @@ def _answer(error: Exception) -> Response:
         detail = _OURS_DETAIL
     body = json.dumps(_problem(kind.status, kind.type, kind.title, detail))
     response = Response(body, kind.status, mimetype=MEDIA_TYPE)
-    if isinstance(error, BusyError):
-        response.headers["Retry-After"] = str(RETRY_AFTER)
+    if isinstance(error, (BusyError, TooManyRequestsError)):
+        seconds = RETRY_AFTER if isinstance(error, BusyError) else error.seconds
+        response.headers["Retry-After"] = str(seconds)
     return response
 
 

@@ -79,6 +79,11 @@ class Settings(BaseModel):
         description="how many of the requests that may take seconds (`/v1/line`, `/v1/random`, "
         "`/v1/positions`, `/v1/game`) are worked on at a time by one process; others are told to come again",
     )
+    max_per_minute: Annotated[int, Field(ge=0, le=1_000_000_000)] = Field(
+        0,
+        description="how many requests for `/v1/` of one address a process answers in a minute; 0: all of them. "
+        "Behind a proxy every request has the address of the proxy, so that it has to do this",
+    )
 
 
 def load_settings(

@@ -321,7 +321,7 @@ class Adjudicator:
     def _stand(self, clock: Clock, search: RuleSearch) -> Stand:
         probe = self._tablebase.get_probe(clock.position)
         ruling = clock.ruling(self._board_won)
-        prospect = search.prospect(clock, ruling, probe)
+        prospect = search.prospect(clock, ruling.verdict, probe)
         return Stand(clock, ruling, board_outcome(probe), prospect, probe.dtw)
 
     def _mistake(self, before: Stand, played: PlayedPly, search: RuleSearch) -> Mistake | None:

@@ -136,6 +136,10 @@ def unit_of(limit: Limit, ruleset: Ruleset) -> Unit:
     return Unit.OWN_MOVES if own else Unit.PLIES
 
 
+def _won_by(winner: Color) -> Verdict:
+    return Verdict.WHITE_WON if winner is Color.WHITE else Verdict.BLACK_WON
+
+
 def _draws(state: RuleState) -> bool:
     return state.fired is True and state.claim is Claim.AUTOMATIC
 
@@ -280,7 +284,7 @@ class Clock:
         winner = self.winner
         states = tuple(self._state(rule, winner is not None, board_won) for rule in self.ruleset.rules)
         if winner is not None:
-            verdict = Verdict.WHITE_WON if winner is Color.WHITE else Verdict.BLACK_WON
+            verdict = _won_by(winner)
         elif any(_draws(state) for state in states):
             verdict = Verdict.DRAWN
         elif any(state.fired is None for state in states):
@@ -290,6 +294,27 @@ class Clock:
         else:
             verdict = Verdict.OPEN
         return Ruling(verdict, states)
+
+    def verdict(self, board_won: BoardWon | None = None) -> Verdict:
+        """That of `ruling`, for much less work while no count has come to its limit.
+
+        Args:
+            board_won: as for `states`.
+        """
+        if not any(self._may_be_full(limit) for rule in self.ruleset.rules for limit in rule.limits):
+            winner = self.winner
+            return Verdict.OPEN if winner is None else _won_by(winner)
+        return self.ruling(board_won).verdict
+
+    def _may_be_full(self, limit: Limit) -> bool:
+        """Whether a limit is reached if it is in force. Of own moves so many plies have one half, rounded up
+        or down."""
+        counters = self.counters
+        for counter, most in limit.thresholds:
+            count = counters[counter]
+            if ((count + 1) // 2 if limit.own_moves else count) < most:
+                return False
+        return True
 
     def _state(self, rule: Rule, over: bool, board_won: BoardWon | None) -> RuleState:
         in_force = [limit for limit in rule.limits if limit.fits(self.position)]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
 from tablebase.board import Color, Position
-from tablebase.clock import Clock, Ruling, Verdict
+from tablebase.clock import Clock, Verdict
 from tablebase.counters import Counter
 from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL
 from tablebase.outcome import Outcome, Probe
@@ -65,19 +65,19 @@ def board_outcome(probe: Probe) -> Outcome:
 
 
 def prospect_of(
-    clock: Clock, ruling: Ruling, probe: Probe, tables: Ruleset, seen_twice: Iterable[Probe] = ()
+    clock: Clock, verdict: Verdict, probe: Probe, tables: Ruleset, seen_twice: Iterable[Probe] = ()
 ) -> Prospect:
     """What the position of a clock is worth to its side to move.
 
     Args:
         clock: the position and its counters.
-        ruling: what the rules say of it.
+        verdict: what the rules say of it.
         probe: its value from fresh counters.
         tables: the ruleset which that value assumes.
         seen_twice: the values of the positions that would make a draw if they came up once more:
             `Clock.seen_twice`.
     """
-    match ruling.verdict:
+    match verdict:
         case Verdict.WHITE_WON | Verdict.BLACK_WON:
             return Prospect.LOSS
         case Verdict.DRAWN:
@@ -85,7 +85,7 @@ def prospect_of(
         case Verdict.UNDETERMINED:
             return Prospect.UNKNOWN
     found = _bound(clock, probe, tables, tuple(seen_twice))
-    if ruling.verdict is Verdict.CLAIMABLE and found in (Prospect.LOSS, Prospect.MAYBE_LOSS):
+    if verdict is Verdict.CLAIMABLE and found in (Prospect.LOSS, Prospect.MAYBE_LOSS):
         return Prospect.DRAW
     return found
 

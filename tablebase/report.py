@@ -197,7 +197,7 @@ def position_report(tablebase: Tablebase, clock: Clock, effort: int = SEARCH_EFF
         "game_over": ruling.verdict.ends_the_game,
         "winner": None if clock.winner is None else str(clock.winner),
         "rules": rules_report(ruling.states),
-        "rules_outcome": str(search.prospect(clock, ruling, probe)),
+        "rules_outcome": str(search.prospect(clock, ruling.verdict, probe)),
         "moves": [_ruled_move_report(move) for move in search.moves(clock)],
     }
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from tablebase.board import Color, Position
 from tablebase.boardwin import board_won_by
-from tablebase.clock import Clock, RuleState, Ruling, Verdict
+from tablebase.clock import Clock, RuleState, Verdict
 from tablebase.errors import ArgumentError
 from tablebase.line import Line, LineEnd, MoveValue
 from tablebase.outcome import Outcome, Probe
@@ -73,19 +73,19 @@ class RuleSearch:
         self._board_won = board_won_by(tablebase)
         self._found: dict[_Node, bool | None] = {}
 
-    def prospect(self, clock: Clock, ruling: Ruling | None = None, probe: Probe | None = None) -> Prospect:
+    def prospect(self, clock: Clock, verdict: Verdict | None = None, probe: Probe | None = None) -> Prospect:
         """What the position of a clock is worth to its side to move. `UNKNOWN` where a table is missing.
 
         Args:
             clock: the game.
-            ruling: what the rules say of it, if that is known.
+            verdict: what the rules say of it, if that is known.
             probe: what the position is worth from fresh counters, if that is known.
 
         Raises:
             TableError: a table is there but cannot be read.
             ClosedError: the tablebase has been closed.
         """
-        found = self._by_tables(clock, clock.seen_twice, probe, ruling)
+        found = self._by_tables(clock, clock.seen_twice, probe, verdict)
         if _is_open(found):
             self._begin()
             found = self._by_search(clock, found)
@@ -175,15 +175,15 @@ class RuleSearch:
         clock: Clock,
         seen_twice: frozenset[Position],
         probe: Probe | None = None,
-        ruling: Ruling | None = None,
+        verdict: Verdict | None = None,
     ) -> Prospect:
         tablebase = self._tablebase
         if probe is None:
             probe = tablebase.get_probe(clock.position)
-        if ruling is None:
-            ruling = clock.ruling(self._board_won)
+        if verdict is None:
+            verdict = clock.verdict(self._board_won)
         twice = [tablebase.get_probe(position) for position in seen_twice]
-        return prospect_of(clock, ruling, probe, tablebase.ruleset, twice)
+        return prospect_of(clock, verdict, probe, tablebase.ruleset, twice)
 
     def _begin(self) -> None:
         """Begin the search of a question."""

@@ -72,6 +72,9 @@ def test_no_counter_passes_its_limit_unfired(name: str) -> None:
         clock = Clock.start(kings_mostly(position), RULESETS[name])
         for _, after in random_game(random, clock, 140):
             ruling = after.ruling(lambda *_: False)
+            assert after.verdict(lambda *_: False) is ruling.verdict
+            assert after.verdict(won_by_chance) is after.ruling(won_by_chance).verdict
+            assert after.verdict() is after.ruling().verdict
             for said in ruling.states:
                 assert said.remaining or not said.applies or said.fired or after.winner or waits(after, said)
             if ruling.verdict is Verdict.DRAWN:

@@ -178,12 +178,12 @@ def client(tables4: Path) -> Iterator[FlaskClient]:
 @pytest.mark.parametrize(
     ("address", "body", "status", "type_", "says"),
     [
-        ("/v1/game", "", 400, "bad-parameter", "the body has no game"),
+        ("/v1/game", "", 400, "bad-body", "the body has no game"),
         ("/v1/game", "{x", 200, "", ""),
         ("/v1/game?ruleset=house", "1. c3-d4", 400, "bad-ruleset", "'house' is no ruleset"),
         ("/v1/game?numbering=h8", "1. c3-d4", 400, "bad-parameter", "'h8' is no numbering"),
         ("/v1/game", "1. c3-d4 *\n" * LIMITS.max_games, 200, "", ""),
-        ("/v1/game", "1. c3-d4 *\n" * (LIMITS.max_games + 1), 400, "bad-parameter", "more than 50 games"),
+        ("/v1/game", "1. c3-d4 *\n" * (LIMITS.max_games + 1), 400, "bad-body", "more than 50 games"),
         ("/v1/game", " " * (LIMITS.max_pdn_bytes + 1), 413, "about:blank", ""),
     ],
 )

@@ -23,8 +23,8 @@ def tablebase(tables4: Path) -> Iterator[Tablebase]:
 
 
 def prospect(tablebase: Tablebase, clock: Clock) -> Prospect:
-    ruling = clock.ruling(board_won_by(tablebase))
-    return prospect_of(clock, ruling, tablebase.probe(clock.position), tablebase.ruleset)
+    verdict = clock.verdict(board_won_by(tablebase))
+    return prospect_of(clock, verdict, tablebase.probe(clock.position), tablebase.ruleset)
 
 
 def near_the_limit(random: Random, kings: int, lone: int, left: int, limit: int) -> tuple[Position, Counters]:
@@ -73,7 +73,7 @@ def test_without_men_tables_of_one_rule_and_of_two_agree(tables: Ruleset, rulese
 
     def found(fen: str, king_plies: int, balance_plies: int) -> Prospect:
         clock = Clock.start(Position.from_fen(fen), ruleset, Counters(king_plies, balance_plies))
-        return prospect_of(clock, clock.ruling(), lost, tables)
+        return prospect_of(clock, clock.verdict(), lost, tables)
 
     kings = "B:WKc1,Kh6,Ke1,Kc7:BKh8"
     for king_plies, expected in ((23, Prospect.LOSS), (24, Prospect.DRAW)):

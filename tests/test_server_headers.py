@@ -88,6 +88,32 @@ def test_more_than_there_is_time_for(client: FlaskClient, app: Flask) -> None:
     assert client.get("/v1/line?fen=W:WKa1:BKh8").status_code == 200
 
 
+def test_one_address_asks_too_often(tables3: Path) -> None:
+    app = create_app({DATA_DIRECTORY: tables3, "MAX_PER_MINUTE": 3})
+    with tablebase_of(app):
+        client = app.test_client()
+        for _ in range(3):
+            assert client.get(READABLE[0]).status_code == 200
+        refused = client.get(READABLE[0])
+        assert (refused.status_code, refused.mimetype) == (429, "application/problem+json")
+        told = refused.get_json()
+        assert told["type"] == "tag:shashki-tablebase,2026:too-many-requests"
+        assert 1 <= int(refused.headers["Retry-After"]) <= 120
+        assert f"again in {refused.headers['Retry-After']} s" in told["detail"]
+        elsewhere = {"REMOTE_ADDR": "192.0.2.1"}
+        assert client.get(READABLE[0], environ_overrides=elsewhere).status_code == 200
+        assert client.get("/health").status_code == 200
+
+
+def test_answers_without_a_body_have_no_type(client: FlaskClient) -> None:
+    moved = client.get("/openapi")
+    assert (moved.status_code, moved.data) == (308, b"")
+    assert moved.headers["Location"].endswith("/openapi/")
+    for response in (moved, client.options(READABLE[0])):
+        assert "Content-Type" not in response.headers
+        assert response.data == b""
+
+
 def test_health(client: FlaskClient, app: Flask, tmp_path: Path) -> None:
     told = client.get("/health").get_json()
     assert list(told) == ["status", "version", "tables", "pieces"]

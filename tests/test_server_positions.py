@@ -74,7 +74,7 @@ def test_a_thousand_and_no_more(client: FlaskClient) -> None:
         ({"json": ["W:WKa1:BKh8"]}, "no object"),
         ({"json": '{"positions": ["W:WKa1:BKh8"]}'}, "no object"),
         ({"json": {}}, "positions: field required"),
-        ({"json": {"positions": []}}, "positions: list should have at least 1 item"),
+        ({"json": {"positions": []}}, "positions is empty; send at least one FEN"),
         ({"json": {"positions": "W:WKa1:BKh8"}}, "positions: input should be a valid list"),
         ({"json": {"positions": [1]}}, "positions.0: input should be a valid string"),
         ({"json": {"positions": ["W:W:B"], "fen": "x"}}, "fen: extra inputs are not permitted"),
