@@ -64,17 +64,24 @@ class Scope:
         `wherever` as for `fits`."""
         if self.against_lone_king is None:
             return ()
-        return tuple(color for color in Color if self._is_stronger(position, color, wherever))
+        white, black = (position.wm, position.wk), (position.bm, position.bk)
+        found = []
+        if _is_a_lone_king(*black) and self._is_stronger(*white, position.bk, wherever):
+            found.append(Color.WHITE)
+        if _is_a_lone_king(*white) and self._is_stronger(*black, position.wk, wherever):
+            found.append(Color.BLACK)
+        return tuple(found)
 
-    def _is_stronger(self, position: Position, color: Color, wherever: bool) -> bool:
-        men, kings, lone_men, lone_king = position.wm, position.wk, position.bm, position.bk
-        if color is Color.BLACK:
-            men, kings, lone_men, lone_king = lone_men, lone_king, men, kings
-        if lone_men or lone_king.bit_count() != 1:
-            return False
+    def _is_stronger(self, men: int, kings: int, lone_king: int, wherever: bool) -> bool:
+        """Whether these pieces are what the class asks for against that king."""
         if self.road is not Road.ANYTHING and not wherever:
             alone = self.road is Road.LONE_KING_ONLY
             if not lone_king & MAIN_ROAD or (alone and (men | kings) & MAIN_ROAD):
                 return False
         counts = kings.bit_count(), men.bit_count()
         return any(force.fits(*counts) for force in self.against_lone_king or ())
+
+
+def _is_a_lone_king(men: int, kings: int) -> bool:
+    """Whether a side has one king and nothing else."""
+    return not men and kings.bit_count() == 1
