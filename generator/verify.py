@@ -25,6 +25,7 @@ from generator.problem import Problem
 from generator.sizes import readable
 from generator.statscheck import example_places, examples_problem, statistics_problem
 from generator.valuecheck import Values, memory_of
+from tablebase.datadir import generate_command
 from tablebase.errors import ArgumentError
 from tablebase.format import Metric
 from tablebase.manifest import Manifest
@@ -162,6 +163,11 @@ def _check_files(
     ]
 
 
+def _to_complete(report: Report, manifest: Manifest) -> str:
+    most = max(material.pieces for material in manifest.slices)
+    return generate_command(report.directory, most)
+
+
 def _choose_metrics(report: Report, manifest: Manifest) -> None:
     for metric in Metric:
         wanted = [m for m in manifest.slices if metric.fits(m, manifest.ruleset)]
@@ -171,7 +177,7 @@ def _choose_metrics(report: Report, manifest: Manifest) -> None:
         elif having:
             report.notes.append(
                 f"{having} of {len(wanted)} slices have a .{metric} table: their values were not compared, "
-                "which takes all; run `shashki generate` again to complete them"
+                f"which takes all; {_to_complete(report, manifest)} completes them"
             )
     if Metric.DTW not in report.metrics:
         if Metric.DTC not in report.metrics:
