@@ -75,7 +75,7 @@ class Settings(BaseModel):
         "has: a second or two; without compiled kernels a fiftieth of them",
     )
     max_heavy: _Count = Field(
-        2,
+        1,
         description="how many of the requests that may take seconds (`/v1/line`, `/v1/random`, "
         "`/v1/positions`, `/v1/game`) are worked on at a time by one process; others are told to come again",
     )

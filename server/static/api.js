@@ -35,12 +35,38 @@ export class Latest {
 /** Whether an error only says that the answer is not wanted any more. */
 export const isDropped = error => error.name === "AbortError";
 
-async function ask(path, { query = {}, signal, ...options } = {}) {
+/** How often a server that is busy, or was asked too often, is asked again before somebody is told so. */
+const TIMES_AGAIN = 3;
+/** The longest that it may want us to wait, in seconds: more is for somebody to decide. */
+const PATIENCE = 5;
+
+/** Resolves after so many seconds; an answer that is not wanted any more need not wait. */
+function pause(seconds, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, 1000 * seconds);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    }, { once: true });
+  });
+}
+
+async function fetchPatiently(address, options) {
+  for (let again = 0; ; again++) {
+    const response = await fetch(address, options);
+    const seconds = Number(response.headers.get("Retry-After") ?? Infinity);
+    if (response.ok || again >= TIMES_AGAIN || !(seconds <= PATIENCE)) return response;
+    await pause(seconds, options.signal);
+  }
+}
+
+async function ask(path, { query = {}, ...options } = {}) {
+  const { signal } = options;
   const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
   const address = given.length ? `${path}?${new URLSearchParams(given)}` : path;
   let response, answer;
   try {
-    response = await fetch(address, { signal, ...options });
+    response = await fetchPatiently(address, options);
     answer = await response.json();
   } catch (error) {
     if (isDropped(error)) throw error;

@@ -209,3 +209,23 @@ def test_a_server_that_does_not_answer_is_told(desk: Desk) -> None:
     expect(desk.find("#problem")).to_be_hidden()
     expect(desk.find("#fen")).to_have_value("W:WKa1,Kc1:BKh8")
     expect(desk.verdict).to_be_visible()
+
+
+def test_a_busy_server_is_asked_again(desk: Desk) -> None:
+    refusals = 3
+    problem = {"type": "about:blank", "title": "Busy", "status": 503, "detail": "not now"}
+
+    def answer(route: Route) -> None:
+        nonlocal refusals
+        if not refusals:
+            return route.continue_()
+        refusals -= 1
+        return route.fulfill(status=503, headers={"Retry-After": "0"}, json=problem)
+
+    desk.page.route("**/v1/position?*", answer)
+    desk.position("W:WKc1,Kd2,Ka3:BKe1")
+    expect(desk.verdict).to_contain_text("White wins")
+    refusals = 4
+    desk.position("W:WKc1,Kd2,Ka3:BKa1")
+    expect(desk.find("#problem")).to_be_visible()
+    assert refusals == 0
