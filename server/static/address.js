@@ -5,6 +5,8 @@ import { COUNTERS } from "./position.js";
 const VIEWS = ["analysis", "practice", "statistics", "game"];
 
 const GAME_PARAMETERS = ["fen", "numbering", ...COUNTERS];
+/** What single views keep: which statistics are seen; the task of a practice. */
+const VIEW_PARAMETERS = ["material", "pieces", "side", "goal"];
 
 /** What the address says: `view`, `ruleset`, `query` (null where it names no position) and what a view keeps. */
 export function readAddress() {
@@ -15,19 +17,17 @@ export function readAddress() {
     view: VIEWS.includes(view) ? view : "analysis",
     ruleset: given.get("ruleset") ?? "official",
     query: given.has("fen") ? Object.fromEntries(named) : null,
-    material: given.get("material"),
-    side: given.get("side"),
+    ...Object.fromEntries(VIEW_PARAMETERS.map(name => [name, given.get(name)])),
   };
 }
 
 /** The address of a state, for links; parts that are as usual are left out. */
-export function addressOf({ view = "analysis", ruleset = "official", query = null, material = null, side = null }) {
+export function addressOf({ view = "analysis", ruleset = "official", query = null, ...kept }) {
   const parts = [];
   if (view !== "analysis") parts.push(["view", view]);
   parts.push(...Object.entries(query ?? {}));
   if (ruleset !== "official") parts.push(["ruleset", ruleset]);
-  if (material) parts.push(["material", material]);
-  if (side) parts.push(["side", side]);
+  parts.push(...VIEW_PARAMETERS.filter(name => kept[name]).map(name => [name, kept[name]]));
   // Letters of a FEN that need no quoting stay readable.
   const quote = text => encodeURIComponent(text).replace(/%(3A|2C)/g, decodeURIComponent);
   return parts.length ? `?${parts.map(([name, value]) => `${name}=${quote(value)}`).join("&")}` : "/";

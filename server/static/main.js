@@ -51,7 +51,8 @@ function showProblem(error) {
 function save({ replace }) {
   const { nodes, index, ruleset, node } = session;
   const state = { view: view.name, ruleset, query: node.query, ...view.kept?.() };
-  writeAddress(state, { nodes, index }, { replace });
+  const memories = Object.fromEntries(Object.values(views).map(each => [each.name, each.memory?.() ?? null]));
+  writeAddress(state, { nodes, index, memories }, { replace });
 }
 
 /** Turn to a view. */
@@ -77,12 +78,16 @@ function showView(name, { quiet = false } = {}) {
 
 /** Take over what the address says, and what the history has kept with it. */
 function readState() {
-  const address = readAddress();
+  const address = readAddress(), kept = history.state;
   session.ruleset = address.ruleset;
   find("#ruleset").value = address.ruleset;
-  views.statistics.material = address.material;
-  if (address.view === "practice") views.practice.resume(address.side);
-  const kept = history.state;
+  for (const { name } of Object.values(views)) {
+    // Going back and forth changes the view that is gone to; what another one has come to since stands.
+    if (view && name !== address.view) continue;
+    const memory = kept?.memories?.[name];
+    if (memory) views[name].recall(memory);
+    else if (name === address.view) views[name].read?.(address);
+  }
   showView(address.view, { quiet: true });
   if (kept?.nodes) session.restore(kept.nodes, kept.index);
   else session.load(address.query ?? START, { quiet: true });
@@ -94,13 +99,14 @@ session.addEventListener("changed", ({ detail: { how } }) => {
   if (how !== "restored") save({ replace: how !== "loaded" && how !== "played" });
 });
 session.addEventListener("answered", () => {
-  if (view.name !== "statistics") showProblem(session.problem);
-  // A FEN of another kind has become ours.
-  if (session.answer) save({ replace: true });
+  // What a view has to complain of stays: with the question every complaint was taken away.
+  if (session.problem && view.name !== "statistics") showProblem(session.problem);
   view.answered();
 });
 
 for (const link of findAll("[data-view]")) {
+  // A FEN of another kind has become ours, and the task of a drill is known.
+  if (session.answer) save({ replace: true });
   link.onclick = event => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();

@@ -67,6 +67,6 @@ class Desk:
         return response.json()
 
     def best_path(self) -> list[str]:
-        """The squares of the best move where the address says that the game stands."""
-        path: list[str] = self.ask("/v1/position", fen=self.parameters["fen"])["moves"][0]["path"]
+        """The squares of the best move in the position on the board."""
+        path: list[str] = self.ask("/v1/position", fen=self.find("#fen").input_value())["moves"][0]["path"]
         return path

@@ -95,6 +95,62 @@ def test_reloading_goes_on(desk: Desk) -> None:
     expect(desk.find(".practice-goal")).to_have_text("You are White: win.")
 
 
+def test_reloading_forgets_no_task_and_no_mistake(desk: Desk) -> None:
+    fen = "W:WKc1,Kf8,Kh2:BKa7"
+    start(desk, "threeKings", fen)
+    desk.find("#hint").click()
+    desk.move(*desk.ask("/v1/position", fen=fen)["moves"][-1]["path"])
+    expect(desk.find(".practice-sheet [data-ply='2']")).to_be_visible()
+    expect(desk.find("#practice-verdict")).to_contain_text("draw")
+    for _ in range(2):
+        expect(desk.find(".practice-goal")).to_have_text("You are White: win.")
+        expect(desk.find("#practice-notes .note-spoilt")).to_contain_text("a win has become a draw")
+        expect(desk.find(".practice-sheet [data-ply]")).to_have_count(2)
+        desk.page.reload()
+    desk.find("#take-back").click()
+    expect(desk.find("#practice-verdict")).to_contain_text("White wins in 11 moves")
+    # The address has the task as it was set, not what has become of it.
+    assert desk.parameters == {
+        "view": "practice",
+        "fen": "W:WKc1,Kh2,Kf8:BKa7",
+        "side": "white",
+        "goal": "win",
+    }
+
+
+def test_a_reload_elsewhere_forgets_no_practice(desk: Desk) -> None:
+    start(desk, "threeKings", "W:WKc1,Kf8,Kh2:BKa7")
+    desk.move("h2", "e5")
+    expect(desk.find(".practice-sheet [data-ply='2']")).to_be_visible()
+    desk.find("#to-analysis").click()
+    expect(desk.verdict).to_be_visible()
+    desk.page.reload()
+    expect(desk.verdict).to_be_visible()
+    desk.find("nav [data-view=practice]").click()
+    expect(desk.find(".practice-goal")).to_have_text("You are White: win.")
+    expect(desk.find("#practice-notes .note-slow")).to_have_count(1)
+    expect(desk.find(".practice-sheet [data-ply]")).to_have_count(2)
+
+
+def test_an_address_sets_the_task(desk: Desk) -> None:
+    desk.open("view=practice&side=black&goal=draw&fen=B:WKc1,Kf8,Kh2:BKa7")
+    expect(desk.find(".practice-goal")).to_have_text("You are Black: hold the draw.")
+    expect(desk.find("#practice-turn")).to_have_text("Your move.")
+    a1, h8 = desk.square("a1").bounding_box(), desk.square("h8").bounding_box()
+    assert a1 is not None
+    assert h8 is not None
+    assert a1["y"] < h8["y"]
+
+
+def test_a_claimed_draw_stays_claimed(desk: Desk) -> None:
+    desk.open("view=practice&side=white&goal=draw&fen=W:WKa1:BKh2,Kb8:C0,0,0,0,3")
+    desk.find("#claim").click()
+    result = "Held! A draw was claimed by repetition. 0 mistakes."
+    expect(desk.find("#practice-turn")).to_have_text(result)
+    desk.page.reload()
+    expect(desk.find("#practice-turn")).to_have_text(result)
+
+
 def test_the_game_goes_on_after_a_look_at_the_analysis(desk: Desk) -> None:
     start(desk, "threeKings", "W:WKc1,Kf8,Kh2:BKa7")
     desk.find("#to-analysis").click()

@@ -5,18 +5,21 @@ import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
 import { html, redraw, replace } from "../dom.js";
 import { bestMove, CLASSES, costOf, findPosition, replyTo } from "../drill.js";
-import { list, t } from "../i18n.js";
+import { t } from "../i18n.js";
 import { showSheet } from "../sheet.js";
-import { claimSentence, isOver, known, verdictSentence, winnerOf, worth } from "../verdict.js";
+import { goalFor, newDrill, noteSentence, resultOf, resultSentence, success } from "../task.js";
+import { claimSentence, known, verdictSentence } from "../verdict.js";
 
 const THINKING_MS = 350;
+const SIDES = ["white", "black"];
+const GOALS = ["win", "draw"];
 
 export class PracticeView {
   name = "practice";
   #chosen = CLASSES[0].id;
   #material = { name: "", outcome: "win" };
   #materials = null;
-  /** The drill that is played: `side`, `goal`, `notes` (what moves cost, by ply), `spoilt`, `helped`, `result`. */
+  /** The drill that is played: `side`, `goal`, `notes` (what moves cost, by ply), `spoilt`, `helped`, `claimed`, `result`. */
   #drill = null;
   /** Where the game stood when another view was turned to. */
   #left = null;
@@ -31,16 +34,34 @@ export class PracticeView {
     this.moving = new Moving(board, (move, shown) => this.#moved(move, shown));
   }
 
-  /** The part of the address that is practice's own. */
+  /** The part of the address that is practice's own: the task, from where it began, for others to try. */
   kept() {
-    return { side: this.#drill?.side ?? null };
+    if (!this.#drill) return {};
+    const { side, goal } = this.#drill;
+    return { side, goal, query: this.session.nodes[0].query };
   }
 
-  /** Go on with what is on the board, as the side that the address names; null where it names none. */
-  resume(side) {
-    const named = ["white", "black"].includes(side);
-    if (named && this.#drill?.side === side) return;
-    this.#drill = named ? newDrill(side, null) : null;
+  /** What the history of the browser is to keep: mistakes and hints are not to be lost with a page loaded anew. */
+  memory() {
+    return this.#drill && { drill: this.#drill, left: this.#left };
+  }
+
+  recall({ drill, left }) {
+    this.#drill = drill;
+    this.#left = left;
+    this.#face();
+  }
+
+  /** Set the task that an address names, for the position that it has, if any. */
+  read({ side, goal }) {
+    this.#drill = SIDES.includes(side) ? newDrill(side, GOALS.includes(goal) ? goal : null) : null;
+    this.#left = null;
+    this.#face();
+  }
+
+  /** The player's own side is below. */
+  #face() {
+    if (this.#drill?.side === "black") this.board.flip(true);
   }
 
   async enter() {
@@ -141,6 +162,7 @@ export class PracticeView {
     let index = session.index - 1;
     while (index > 0 && !own(index, session.startTurn)) index -= 1;
     drill.result = null;
+    drill.claimed = false;
     drill.notes = drill.notes.filter(({ ply }) => ply <= index);
     session.to(Math.max(index, 0));
   }
@@ -148,6 +170,7 @@ export class PracticeView {
   #hint() {
     const move = bestMove(this.session.answer);
     this.#drill.helped += 1;
+    this.rewrite();
     this.board.arrow(move.path, move.captured);
     this.#notice = t("practice.hinted", { move: move.move });
     this.render();
@@ -155,7 +178,10 @@ export class PracticeView {
   }
 
   #claim() {
-    this.#drill.result = "draw";
+    const drill = this.#drill;
+    drill.claimed = true;
+    drill.result = resultOf(this.session.answer, drill);
+    this.rewrite();
     this.moving.allow([]);
     this.render();
   }
@@ -198,14 +224,15 @@ export class PracticeView {
     return html("div", { class: "buttons" },
       choice("practice-material", "practice.material", this.#materials.map(({ material }) => [material, material]),
         this.#material.name, name => { this.#material.name = name; }),
-      choice("practice-outcome", "practice.goal", ["win", "draw"].map(goal => [goal, t(`practice.to.${goal}`)]),
+      choice("practice-outcome", "practice.goal", GOALS.map(goal => [goal, t(`practice.to.${goal}`)]),
         this.#material.outcome, goal => { this.#material.outcome = goal; }));
   }
 
   #playing() {
     const { answer } = this.session, drill = this.#drill, over = drill.result !== null;
     const yours = answer && !over && answer.turn === drill.side;
-    const turn = over ? resultSentence(drill, known(answer)) : t(yours ? "practice.yours" : "practice.thinks");
+    const result = over && answer ? resultSentence(drill, known(answer)) : "";
+    const turn = over ? result : t(yours ? "practice.yours" : "practice.thinks");
     const button = (id, key, action, enabled, main = false) => html("button",
       { type: "button", id, onclick: action, disabled: !enabled, class: main ? "main-button" : null }, t(key));
     const last = drill.notes.at(-1), regret = last?.kind === "spoilt" && last.ply >= this.session.index - 1;
@@ -243,42 +270,4 @@ export class PracticeView {
     // Only taking back leads back here.
     showSheet(this.element.querySelector(".practice-sheet"), moves, startTurn, index, null);
   }
-}
-
-const newDrill = (side, goal) => ({ side, goal, notes: [], spoilt: 0, helped: 0, result: null });
-
-/** What the player can get from a position: a win or a draw; null for a loss, and where it is not known. */
-function goalFor(answer, side) {
-  const outcome = worth(known(answer)), winner = winnerOf(outcome, answer.turn);
-  if (winner !== null) return winner === side ? "win" : null;
-  return outcome === "unknown" ? null : "draw";
-}
-
-/** How the game ended: the winning side or `draw`; null while it goes on. */
-function resultOf(answer, { side, goal }) {
-  if (answer.moves.length === 0) return answer.winner ?? winnerOf("loss", answer.turn);
-  if (isOver(answer)) return "draw";
-  // The tablebase claims a draw where it would lose; so it does where the player wants no more.
-  const defends = answer.turn !== side && goal === "win";
-  return answer.verdict === "claimable" && defends ? "draw" : null;
-}
-
-const success = ({ result, goal, side }) => result === side || (goal === "draw" && result === "draw");
-
-function resultSentence(drill, answer) {
-  const { result, side, spoilt, helped } = drill;
-  const how = result === "draw" && answer.verdict !== "drawn" ? t("practice.drawClaimed") : verdictSentence(answer);
-  const head = result === side ? "won" : result !== "draw" ? "lost" : success(drill) ? "held" : "slipped";
-  const parts = [t(`practice.${head}`), how, t("practice.mistakes", { n: spoilt })];
-  if (helped) parts.push(t("practice.hints", { n: helped }));
-  return parts.join(" ");
-}
-
-const MOST_NAMED = 4;
-
-function noteSentence({ kind, move, from, to, better, by }) {
-  const moves = better.length > MOST_NAMED ? `${better.slice(0, MOST_NAMED).join(", ")}…` : list(better);
-  if (kind === "slow") return t("practice.slow", { move, n: by, better: moves });
-  const cost = { move, was: t(`outcome.${from}`), is: t(`outcome.${to}`) };
-  return t("practice.spoilt", { ...cost, better: t(`practice.better.${from}`, { moves }) });
 }
