@@ -4,7 +4,7 @@ import pytest
 from desk import Desk
 
 pytest.importorskip("playwright")
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 
 def test_a_material_and_its_longest_win(desk: Desk) -> None:
@@ -18,7 +18,7 @@ def test_a_material_and_its_longest_win(desk: Desk) -> None:
     expect(desk.find("#material-detail .outcome-bar")).to_have_attribute("aria-label", "win 89%, draw 11%")
     assert desk.parameters["material"] == "KKMvK"
     longest = desk.find("[data-longest=dtw_win]")
-    expect(longest).to_have_text("Win: 24 moves (47 plies)")
+    expect(longest).to_have_text("The longest win on the board, without draw rules: 24 moves (47 plies)")
     longest.click()
     expect(desk.verdict).to_have_text("White wins in 24 moves.")
 
@@ -40,6 +40,42 @@ def test_other_numbers_of_pieces(desk: Desk) -> None:
     desk.find("[data-pieces='2']").click()
     expect(desk.find(".materials tbody tr")).to_have_count(4)
     expect(desk.find("[data-pieces='2']")).to_be_focused()
+
+
+def test_what_is_seen_is_in_the_address(desk: Desk) -> None:
+    desk.open("view=statistics")
+    desk.find("[data-material=KKMvK]").click()
+    expect(desk.find("#material-detail h2")).to_contain_text("KKMvK")
+    desk.find("[data-pieces='3']").click()
+    assert desk.parameters == {
+        "view": "statistics",
+        "fen": desk.parameters["fen"],
+        "material": "KKMvK",
+        "pieces": "3",
+    }
+    desk.page.reload()
+    expect(desk.find("#material-detail h2")).to_contain_text("KKMvK")
+    expect(desk.find("[data-pieces='3']")).to_have_attribute("aria-pressed", "true")
+    expect(desk.find("[data-material=KMvK]")).to_be_visible()
+    expect(desk.find("[data-material=KKMvK]")).to_have_count(0)
+
+
+def test_tables_without_histograms(desk: Desk) -> None:
+    def uncounted(route: Route) -> None:
+        answer = route.fetch().json()
+        answer["histograms"] = dict.fromkeys(answer["histograms"])
+        route.fulfill(json=answer)
+
+    desk.page.route("**/v1/materials/KKMvK", uncounted)
+    desk.open("view=statistics&material=KKMvK")
+    expect(desk.find("#uncounted code")).to_have_text("shashki generate --replace --pieces 4")
+    expect(desk.find(".histogram")).to_have_count(0)
+
+
+def test_the_rules_of_the_tables_have_their_name(desk: Desk) -> None:
+    desk.open("view=statistics")
+    desk.find("#language").select_option("ru")
+    expect(desk.find("#statistics")).to_contain_text("правила: Официальные (FMJD-64).")
 
 
 def test_a_material_without_tables(desk: Desk) -> None:

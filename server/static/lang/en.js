@@ -191,15 +191,15 @@ export default {
   statistics: {
     title: "Statistics", loading: "Loading…", none: "There are no tables here.", pieces: "Number of pieces",
     about: { one: "{positions} positions in {n} table, rules: {ruleset}.", other: "{positions} positions in {n} kinds of material, rules: {ruleset}." },
-    ofPieces: { one: "{n} piece", other: "{n} pieces" }, material: "Pieces (side to move first)", outcomes: "Outcomes", longest: "Longest win",
+    ofPieces: { one: "{n} piece", other: "{n} pieces" }, material: "Pieces (side to move first)", outcomes: "Outcomes", longest: "Longest win on the board",
     choose: "Choose a material to see its longest wins and how long wins take.",
     positions: { one: "{count} position.", other: "{count} positions, outcomes for the side to move." },
     longestTitle: "The longest wins",
     longestOf: {
-      dtw_win: { one: "Win: {n} move ({plies} plies)", other: "Win: {n} moves ({plies} plies)" },
-      dtw_loss: { one: "Loss: {n} move ({plies} plies)", other: "Loss: {n} moves ({plies} plies)" },
-      dtc_win: { one: "To a capture or man's move: {n} move ({plies} plies)", other: "To a capture or man's move: {n} moves ({plies} plies)" },
-      dtb_win: { one: "To a capture or promotion: {n} move ({plies} plies)", other: "To a capture or promotion: {n} moves ({plies} plies)" },
+      dtw_win: { one: "The longest win on the board, without draw rules: {n} move ({plies} plies)", other: "The longest win on the board, without draw rules: {n} moves ({plies} plies)" },
+      dtw_loss: { one: "The longest loss on the board, without draw rules: {n} move ({plies} plies)", other: "The longest loss on the board, without draw rules: {n} moves ({plies} plies)" },
+      dtc_win: { one: "The longest way to a capture or man's move: {n} move ({plies} plies)", other: "The longest way to a capture or man's move: {n} moves ({plies} plies)" },
+      dtb_win: { one: "The longest way to a capture or promotion: {n} move ({plies} plies)", other: "The longest way to a capture or promotion: {n} moves ({plies} plies)" },
     },
     distances: "Distances", logarithmic: "logarithmic", inMoves: "moves", bar: "{moves} moves: {count}",
     histogram: {
@@ -209,3 +209,4 @@ export default {
     leads: "A move can lead to",
   },
 };
+    uncounted: "These tables were made by an earlier version, which did not count how long wins take. Whoever runs the server can make them again:",

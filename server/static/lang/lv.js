@@ -191,15 +191,15 @@ export default {
   statistics: {
     title: "Statistika", loading: "Ielādē…", none: "Šeit nav tabulu.", pieces: "Figūru skaits",
     about: { one: "{positions} pozīcijas, {n} attiecība, noteikumi: {ruleset}.", zero: "{positions} pozīcijas, {n} attiecību, noteikumi: {ruleset}.", other: "{positions} pozīcijas, {n} attiecības, noteikumi: {ruleset}." },
-    ofPieces: { one: "{n} figūra", zero: "{n} figūru", other: "{n} figūras" }, material: "Figūras (vispirms tā, kura gājiens)", outcomes: "Rezultāti", longest: "Visilgākā uzvara",
+    ofPieces: { one: "{n} figūra", zero: "{n} figūru", other: "{n} figūras" }, material: "Figūras (vispirms tā, kura gājiens)", outcomes: "Rezultāti", longest: "Visilgākā uzvara uz dēļa",
     choose: "Izvēlieties spēku attiecību, lai redzētu visilgākās uzvaras un to, cik ilgi uzvar.",
     positions: { one: "{count} pozīcija; rezultāts tam, kura gājiens.", zero: "{count} pozīciju; rezultāts tam, kura gājiens.", other: "{count} pozīcijas; rezultāts tam, kura gājiens." },
     longestTitle: "Visilgākās uzvaras",
     longestOf: {
-      dtw_win: { one: "Uzvara: {n} gājiens (pusgājieni: {plies})", zero: "Uzvara: {n} gājienu (pusgājieni: {plies})", other: "Uzvara: {n} gājieni (pusgājieni: {plies})" },
-      dtw_loss: { one: "Zaudējums: {n} gājiens (pusgājieni: {plies})", zero: "Zaudējums: {n} gājienu (pusgājieni: {plies})", other: "Zaudējums: {n} gājieni (pusgājieni: {plies})" },
-      dtc_win: { one: "Līdz sišanai vai kauliņa gājienam: {n} gājiens (pusgājieni: {plies})", zero: "Līdz sišanai vai kauliņa gājienam: {n} gājienu (pusgājieni: {plies})", other: "Līdz sišanai vai kauliņa gājienam: {n} gājieni (pusgājieni: {plies})" },
-      dtb_win: { one: "Līdz sišanai vai jaunai dāmai: {n} gājiens (pusgājieni: {plies})", zero: "Līdz sišanai vai jaunai dāmai: {n} gājienu (pusgājieni: {plies})", other: "Līdz sišanai vai jaunai dāmai: {n} gājieni (pusgājieni: {plies})" },
+      dtw_win: { one: "Visilgākā uzvara uz dēļa, bez neizšķirta noteikumiem: {n} gājiens (pusgājieni: {plies})", zero: "Visilgākā uzvara uz dēļa, bez neizšķirta noteikumiem: {n} gājienu (pusgājieni: {plies})", other: "Visilgākā uzvara uz dēļa, bez neizšķirta noteikumiem: {n} gājieni (pusgājieni: {plies})" },
+      dtw_loss: { one: "Visilgākais zaudējums uz dēļa, bez neizšķirta noteikumiem: {n} gājiens (pusgājieni: {plies})", zero: "Visilgākais zaudējums uz dēļa, bez neizšķirta noteikumiem: {n} gājienu (pusgājieni: {plies})", other: "Visilgākais zaudējums uz dēļa, bez neizšķirta noteikumiem: {n} gājieni (pusgājieni: {plies})" },
+      dtc_win: { one: "Visilgākais ceļš līdz sišanai vai kauliņa gājienam: {n} gājiens (pusgājieni: {plies})", zero: "Visilgākais ceļš līdz sišanai vai kauliņa gājienam: {n} gājienu (pusgājieni: {plies})", other: "Visilgākais ceļš līdz sišanai vai kauliņa gājienam: {n} gājieni (pusgājieni: {plies})" },
+      dtb_win: { one: "Visilgākais ceļš līdz sišanai vai jaunai dāmai: {n} gājiens (pusgājieni: {plies})", zero: "Visilgākais ceļš līdz sišanai vai jaunai dāmai: {n} gājienu (pusgājieni: {plies})", other: "Visilgākais ceļš līdz sišanai vai jaunai dāmai: {n} gājieni (pusgājieni: {plies})" },
     },
     distances: "Ilgums", logarithmic: "logaritmiska skala", inMoves: "gājieni", bar: "gājieni {moves}: {count}",
     histogram: {
@@ -209,3 +209,4 @@ export default {
     leads: "Ar gājienu var nonākt",
   },
 };
+    uncounted: "Šīs tabulas veidojusi agrāka versija, kas neskaitīja, cik ilgi uzvar. Tas, kurš uztur serveri, var tās izveidot no jauna:",

@@ -6,12 +6,13 @@ import { histogram, OUTCOMES, outcomeBar } from "../charts.js";
 import { find, html, redraw, replace } from "../dom.js";
 import { number, percent, t } from "../i18n.js";
 import { inMoves } from "../moves.js";
+import { OFFICIAL, rulesetName } from "../rulesets.js";
 
 const SHOWN_PIECES = 4;
 
 export class StatisticsView {
   name = "statistics";
-  material = null;
+  #material = null;
   #all = null;
   #pieces = null;
   #detail = null;
@@ -26,7 +27,12 @@ export class StatisticsView {
   }
 
   kept() {
-    return { material: this.material };
+    return { material: this.#material, pieces: this.#pieces };
+  }
+
+  read({ material, pieces }) {
+    this.#material = material;
+    this.#pieces = Number(pieces) || null;
   }
 
   async enter() {
@@ -34,7 +40,7 @@ export class StatisticsView {
     try {
       this.#all ??= await askMaterials(this.#latest.begin());
       this.render();
-      if (this.material) await this.#open(this.material);
+      if (this.#material) await this.#open(this.#material, this.#pieces);
     } catch (error) {
       if (!isDropped(error)) this.problem(error);
     }
@@ -43,7 +49,7 @@ export class StatisticsView {
   leave() {
     this.#latest.drop();
     this.#details.drop();
-    this.material = null;
+    this.#material = null;
     this.#detail = null;
   }
 
@@ -51,11 +57,10 @@ export class StatisticsView {
 
   answered() {}
 
-  async #open(name) {
-    this.material = name;
-    this.rewrite();
-    this.#pieces = name.length - 1;
-    this.render();
+  /** Tell of a material, beside the list of those with as many pieces as it has, or with another number of them. */
+  async #open(name, pieces = null) {
+    this.#material = name;
+    this.#list(pieces ?? name.length - 1);
     try {
       this.#detail = await askMaterial(name, this.#details.begin());
       this.problem(null);
@@ -64,6 +69,12 @@ export class StatisticsView {
     } catch (error) {
       if (!isDropped(error)) this.problem(error);
     }
+  }
+
+  #list(pieces) {
+    this.#pieces = pieces;
+    this.rewrite();
+    this.render();
   }
 
   render() {
@@ -75,7 +86,7 @@ export class StatisticsView {
     const materials = this.#all.materials;
     if (!materials.length) return replace(this.element, html("p", {}, t("statistics.none")));
     const numbers = [...new Set(materials.map(({ pieces }) => pieces))];
-    this.#pieces ??= Math.min(SHOWN_PIECES, numbers.at(-1));
+    if (!numbers.includes(this.#pieces)) this.#pieces = Math.min(SHOWN_PIECES, numbers.at(-1));
     replace(this.element, this.#overview(materials, numbers), html("div", { class: "statistics" },
       html("div", { class: "card" }, this.#table(materials.filter(({ pieces }) => pieces === this.#pieces))),
       html("div", { class: "card", id: "material-detail" },
@@ -87,10 +98,10 @@ export class StatisticsView {
     return html("div", { class: "card" },
       html("h2", {}, t("statistics.title")),
       html("p", { class: "faint" }, t("statistics.about", {
-        positions: number(positions), n: materials.length, ruleset: this.#all.ruleset ?? "–" })),
+        positions: number(positions), n: materials.length, ruleset: this.#all.ruleset ? rulesetName(this.#all.ruleset) : "–" })),
       html("div", { class: "buttons", role: "group", "aria-label": t("statistics.pieces") }, numbers.map(pieces =>
         html("button", { type: "button", "data-pieces": pieces, "aria-pressed": String(pieces === this.#pieces),
-          onclick: () => { this.#pieces = pieces; this.render(); } },
+          onclick: () => this.#list(pieces) },
         t("statistics.ofPieces", { n: pieces })))),
       html("p", { class: "bar-legend faint" }, OUTCOMES.map(([, outcome]) =>
         html("span", {}, html("i", { class: `bar-${outcome}` }), t(`outcome.${outcome}`)))));
@@ -101,7 +112,7 @@ export class StatisticsView {
     return html("table", { class: "materials" },
       html("caption", { class: "unseen" }, t("statistics.title")),
       html("thead", {}, html("tr", {}, head)),
-      html("tbody", {}, materials.map(material => html("tr", { "aria-current": material.material === this.material || null },
+      html("tbody", {}, materials.map(material => html("tr", { "aria-current": material.material === this.#material || null },
         html("th", { scope: "row" }, html("button", { type: "button", class: "material-button", "data-material": material.material,
           onclick: () => this.#open(material.material) }, icons(material.material),
         html("span", { class: "material-name" }, material.material))),
@@ -141,7 +152,7 @@ export class StatisticsView {
 
   #histograms({ histograms }) {
     const known = Object.entries(histograms).filter(([, counts]) => counts?.length);
-    if (!known.length) return null;
+    if (!known.length) return Object.values(histograms).some(Boolean) ? null : this.#uncounted();
     const [name, counts] = known.find(([each]) => each === this.#histogram) ?? known[0];
     const select = html("select", { id: "histogram-choice", onchange: event => {
       this.#histogram = event.target.value;
@@ -154,6 +165,15 @@ export class StatisticsView {
     return [html("div", { class: "card-head" }, html("label", { class: "inline" }, html("span", {}, t("statistics.distances")), select),
       html("label", { class: "inline" }, logarithmic, html("span", {}, t("statistics.logarithmic")))),
     histogram(counts, { title: t(`statistics.histogram.${name}`), logarithmic: this.#logarithmic })];
+  }
+
+  /** Tables of an earlier version: how to come by what they do not have. */
+  #uncounted() {
+    const { pieces, ruleset } = this.#all;
+    const command = ["shashki generate --replace", `--pieces ${pieces}`, ruleset && ruleset !== OFFICIAL ? `--ruleset ${ruleset}` : null];
+    return [html("h3", {}, t("statistics.distances")),
+      html("p", { class: "faint", id: "uncounted" }, t("statistics.uncounted"), " ",
+        html("code", {}, command.filter(Boolean).join(" ")))];
   }
 
   #leads({ depends_on: names }) {
