@@ -2,10 +2,10 @@
 
 import { addressOf, readAddress, writeAddress } from "./address.js";
 import { Board } from "./board/board.js";
-import { find, findAll } from "./dom.js";
+import { find, findAll, replace } from "./dom.js";
 import { currentLanguage, onLanguage, setLanguage, t, translatePage } from "./i18n.js";
 import { Player } from "./player.js";
-import { problemSentence } from "./problems.js";
+import { problemText } from "./problems.js";
 import { fillRulesets } from "./rulesets.js";
 import { Session } from "./session.js";
 import { Table } from "./table.js";
@@ -30,12 +30,15 @@ const views = Object.fromEntries([
 ].map(view => [view.name, view]));
 let view = null;
 
+let problem = null;
+
 /** Show an error in the one place for it; null takes it away. */
 function showProblem(error) {
+  problem = error;
   const place = find("#problem");
   find(view?.name === "statistics" ? "#statistics" : "#side").prepend(place);
   place.hidden = !error;
-  place.textContent = error ? problemSentence(error) : "";
+  replace(place, error ? problemText(error) : []);
   if (!error) return;
   const again = document.createElement("button");
   again.type = "button";
@@ -102,11 +105,11 @@ session.addEventListener("answered", () => {
   // What a view has to complain of stays: with the question every complaint was taken away.
   if (session.problem && view.name !== "statistics") showProblem(session.problem);
   view.answered();
+  // A FEN of another kind has become ours, and the task of a drill is known.
+  if (session.answer) save({ replace: true });
 });
 
 for (const link of findAll("[data-view]")) {
-  // A FEN of another kind has become ours, and the task of a drill is known.
-  if (session.answer) save({ replace: true });
   link.onclick = event => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -118,7 +121,7 @@ find("#language").onchange = ({ target }) => setLanguage(target.value);
 onLanguage(() => {
   table.label();
   fillRulesets(find("#ruleset"), session.ruleset);
-  showProblem(view.name === "statistics" ? null : session.problem);
+  showProblem(problem);
   view.render();
 });
 find("#ruleset").onchange = ({ target }) => session.setRuleset(target.value);

@@ -6,7 +6,9 @@
  */
 
 import { askDrawCases, askPosition, isDropped, Latest } from "./api.js";
+import { fenHasNumbers } from "./numbers.js";
 import { FRESH, parseFen, withCounters } from "./position.js";
+import { RefusedError } from "./problems.js";
 
 const beginning = query => ({ query, given: query, fen: null, counters: null, move: null });
 
@@ -98,6 +100,8 @@ export class Session extends EventTarget {
     this.answer = null;
     this.problem = null;
     try {
+      // Which squares are meant nobody but the player knows.
+      if (fenHasNumbers(node.query.fen) && !node.query.numbering) throw new RefusedError("numbering.needed");
       const [answer, { cases }] = await Promise.all([
         askPosition(this.query, signal), askDrawCases(this.query, signal),
       ]);

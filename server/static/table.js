@@ -1,12 +1,10 @@
 /** The board with what stands under it: steps, flip, set-up, the FEN. It shows the session, whatever the view. */
 
-import { find, findAll } from "./dom.js";
+import { find, findAll, replace } from "./dom.js";
 import { Setup } from "./board/setup.js";
 import { t } from "./i18n.js";
+import { fenHasNumbers, numberingOptions } from "./numbers.js";
 import { formatFen, parseFen, swapSides, withCounters } from "./position.js";
-
-/** Whether the squares of a FEN are numbers; counters are none. */
-const isNumeric = fen => /:[WB](.*,)?K?\d/.test(fen.replace(/:[CHF][\d,]*/g, ""));
 
 export class Table {
   #setup;
@@ -49,6 +47,8 @@ export class Table {
 
   /** Draw texts anew, in another language. */
   label() {
+    const numbering = find("#numbering");
+    replace(numbering, numberingOptions(numbering.value, t("numbering.choose")));
     this.#setup.label();
     this.board.label();
     this.#tell();
@@ -89,14 +89,17 @@ export class Table {
     const field = find("#fen"), numbering = find("#numbering");
     field.oninput = () => {
       this.#typing = true;
-      numbering.hidden = !isNumeric(field.value);
+      numbering.hidden = !fenHasNumbers(field.value);
     };
     find("#fen-form").onsubmit = event => {
       event.preventDefault();
       const query = { fen: field.value.trim() };
-      if (!numbering.hidden) query.numbering = numbering.value;
+      if (!numbering.hidden && numbering.value) query.numbering = numbering.value;
       this.session.load(query);
+      // Without a numbering it has not been asked about.
+      if (!numbering.hidden && !numbering.value) numbering.focus();
     };
+    numbering.onchange = () => this.session.problem && find("#fen-form").requestSubmit();
     find("#copy").onclick = () => this.#copy(field);
   }
 
@@ -174,7 +177,7 @@ export class Table {
     const { node } = this.session, field = find("#fen");
     if (this.#typing) return;
     field.value = node.fen ? withCounters(node.fen, node.counters) : node.query.fen;
-    find("#numbering").hidden = !isNumeric(field.value);
+    find("#numbering").hidden = !fenHasNumbers(field.value);
   }
 
   #tell() {

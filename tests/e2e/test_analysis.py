@@ -193,7 +193,9 @@ def test_problems_are_told_in_plain_sentences(desk: Desk) -> None:
     desk.find("#fen").fill("W:WKa1,Kb1:BKh8")
     desk.find("#fen").press("Enter")
     expect(desk.find("#problem")).to_contain_text("This is no position as the page reads them.")
-    expect(desk.find("#problem")).to_contain_text("b1")
+    expect(desk.find("#problem small")).to_contain_text("b1")
+    desk.find("#language").select_option("ru")
+    expect(desk.find("#problem")).to_contain_text("Это не запись позиции.")
     expect(desk.find(".verdict-card")).to_be_hidden()
 
 

@@ -88,12 +88,66 @@ def test_many_games(desk: Desk) -> None:
 
 def test_what_cannot_be_judged(desk: Desk) -> None:
     desk.open("view=game")
-    desk.find("#pdn").fill("1. c3-d4 *\n" * 60)
+    for text, problem in (
+        ("1. c3-d4 *\n" * 60, "There is no game in this text, or there are too many at once."),
+        ("  ", "There is no game here yet: paste one, or open a file."),
+        ("hello world", "There is no move in this text."),
+        ("1-0", "There is no move in this text."),
+        (GAME + ";" * 70000, "This text is too long. Judge fewer games at once."),
+    ):
+        desk.find("#example-game").click()
+        judged(desk)
+        expect(desk.find("#problem")).to_be_hidden()
+        desk.find("#game summary").click()
+        desk.find("#pdn").fill(text)
+        desk.find("#judge").click()
+        expect(desk.find("#problem")).to_have_text(problem)
+        # What was judged before is not of this text.
+        expect(desk.find("#game-result")).to_have_count(0)
+
+
+def test_what_is_wrong_with_a_game_is_told_in_the_language_of_the_page(desk: Desk) -> None:
+    desk.open("view=game")
+    desk.find("#pdn").fill("1. c3-d4 d6-c5\n2. c3-b4 *")
     desk.find("#judge").click()
-    expect(desk.find("#problem")).to_contain_text("more than 50 games")
-    desk.find("#example-game").click()
-    judged(desk)
+    expect(desk.find("#game-problems li")).to_contain_text("Line 2: c3-b4 is no legal move there.")
+    desk.find("#language").select_option("ru")
+    expect(desk.find("#game-problems li")).to_contain_text("Строка 2: хода c3-b4 там нет по правилам.")
+    expect(desk.find("#game-problems small")).to_have_attribute("lang", "en")
+
+
+def test_squares_that_are_numbers(desk: Desk) -> None:
+    desk.open("view=game")
+    desk.find("#pdn").fill("1. c3-d4 1-1")
+    expect(desk.find("#game-numbering")).to_be_hidden()
+    desk.find("#pdn").fill("1. 22-18 11-15 2. 18x11 8x15 1/2-1/2")
+    desk.find("#judge").click()
+    expect(desk.find("#problem")).to_contain_text("Choose which square is number 1.")
+    desk.find("#game-numbering").select_option("b8")
+    desk.find("#judge").click()
+    expect(desk.find("#game-sheet .sheet-move")).to_have_text(["c3-d4", "f6-e5", "d4:f6", "g7:e5"])
     expect(desk.find("#problem")).to_be_hidden()
+
+
+def test_a_judged_game_is_there_after_a_reload(desk: Desk) -> None:
+    desk.open("view=game")
+    desk.find("#pdn").fill(GAME)
+    desk.find("#judge").click()
+    desk.find("#game-mistakes button").first.click()
+    expect(desk.find("#game-sheet [aria-current]")).to_have_text("a3-c5?")
+    expect(desk.find("#game-clocks .clock").first).to_be_visible()
+    for _ in range(2):
+        desk.page.reload()
+        judged(desk)
+        expect(desk.find("#game-sheet [aria-current]")).to_have_text("a3-c5?")
+        expect(desk.square("c5")).to_have_attribute("aria-label", "c5, white king")
+        expect(desk.find("#game-clocks .clock").first).to_be_visible()
+    desk.find("#game-analysis").click()
+    expect(desk.verdict).to_have_text("A draw with best play.")
+    desk.page.reload()
+    expect(desk.verdict).to_be_visible()
+    desk.find("nav [data-view=game]").click()
+    judged(desk)
 
 
 def test_another_ruleset_judges_anew(desk: Desk) -> None:

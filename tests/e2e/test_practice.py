@@ -165,8 +165,11 @@ def test_the_game_goes_on_after_a_look_at_the_analysis(desk: Desk) -> None:
 
 
 def test_no_such_position_is_told(desk: Desk) -> None:
-    problem = {"type": "about:blank", "title": "Not Found", "status": 404, "detail": "there is none"}
+    kind = "tag:shashki-tablebase,2026:no-such-position"
+    problem = {"type": kind, "title": "No such position", "status": 404, "detail": "there is none"}
     desk.page.route("**/v1/random?**", lambda route: route.fulfill(status=404, json=problem))
     desk.open("view=practice")
     desk.find("#practice-start").click()
-    expect(desk.find("#problem")).to_have_text("There is none.")
+    expect(desk.find("#problem")).to_have_text("There is no such position.")
+    desk.find("#language").select_option("lv")
+    expect(desk.find("#problem")).to_have_text("Tādas pozīcijas nav.")

@@ -62,11 +62,27 @@ def test_turn_the_board(desk: Desk) -> None:
 def test_numbers_of_squares(desk: Desk) -> None:
     desk.open()
     desk.find("#fen").fill("W:WK1:BK32")
+    desk.find("#fen").press("Enter")
+    expect(desk.find("#problem")).to_contain_text("Choose which square is number 1.")
+    expect(desk.find("#numbering")).to_be_focused()
+    desk.find("#numbering").select_option("g1")
+    expect(desk.find("#fen")).to_have_value("W:WKg1:BKb8")
+    expect(desk.find("#problem")).to_be_hidden()
+    desk.find("#fen").fill("W:WK1:BK32")
     desk.find("#numbering").select_option("a1")
     desk.find("#fen-form button").first.click()
     expect(desk.find("#fen")).to_have_value("W:WKa1:BKh8")
     expect(desk.square("h8")).to_have_attribute("aria-label", "h8, black king")
     expect(desk.find("#numbering")).to_be_hidden()
+
+
+def test_an_address_with_numbers_asks_what_they_mean(desk: Desk) -> None:
+    desk.position("W:WK1:BK32")
+    expect(desk.find("#problem")).to_contain_text("Choose which square is number 1.")
+    desk.find("#numbering").select_option("b8")
+    expect(desk.find("#fen")).to_have_value("W:WKb8:BKg1")
+    desk.open("fen=W:WK1:BK32&numbering=g1")
+    expect(desk.find("#fen")).to_have_value("W:WKg1:BKb8")
 
 
 @pytest.mark.parametrize("context", [{"permissions": ["clipboard-read", "clipboard-write"]}], indirect=True)

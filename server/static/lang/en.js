@@ -24,8 +24,12 @@ export default {
     clear: "Clear", swap: "Swap sides", done: "Done",
   },
   fen: {
-    label: "FEN", show: "Show", copy: "Copy", copied: "Copied", numbering: "What square numbers mean",
-    a1: "1 = a1", b8: "1 = b8", g1: "1 = g1",
+    label: "FEN", show: "Show", copy: "Copy", copied: "Copied",
+  },
+  numbering: {
+    label: "What square numbers mean", choose: "Numbers: choose…", asWritten: "Numbers: as the game says",
+    a1: "1 = a1 (PDN)", b8: "1 = b8 (lidraughts)", g1: "1 = g1 (CheckerBoard)",
+    needed: "The squares are numbers, and programs count them in different ways. Choose which square is number 1.",
   },
   outcome: {
     win: "win", "cursed-win": "win too slow for the rules", draw: "draw", "blessed-loss": "loss saved by the rules", loss: "loss",
@@ -130,7 +134,11 @@ export default {
     page: "Something went wrong in this page: {detail}",
     "illegal-position": "This position cannot stand on the board.", "bad-notation": "This is no position as the page reads them.",
     "bad-counter": "A count in this position makes no sense.", "bad-ruleset": "There are no such rules.",
-    "bad-parameter": "The server did not understand the question.", "bad-table": "A table cannot be used.",
+    "bad-table": "A table cannot be used.", "bad-material": "There are no such pieces.", "no-such-material": "There is no table of these pieces.",
+    "no-such-position": "There is no such position.", "too-rare": "Such a position is too rare to be found now. Try once more.",
+    busy: "The server has too much to do. Try again in a moment.", "no-tables": "The server has no tables.",
+    status413: "This text is too long. Judge fewer games at once.", status500: "The server has made a mistake.",
+    other: "The server could not make anything of this.",
   },
   practice: {
     about: "Choose an endgame. You get a random position of it and play it out; the tablebase defends as well as can be, and the draw rules count.",
@@ -166,7 +174,17 @@ export default {
     graph: "The outcome over the game: {n} plies, {m} mistakes", mistakeAt: "Mistake at ply {ply}",
     legend: "Above the middle White wins, below it Black. The broken line is the outcome on the board, without draw rules.",
     mistakes: "Mistakes", noMistakes: "None that the tables know of.", mistake: "a {was} has become a {is}.", keeping: "Better: {moves}.",
+    noText: "There is no game here yet: paste one, or open a file.", noMoves: "There is no move in this text.",
+    notTaken: "There is no game in this text, or there are too many at once.",
     problems: "Problems of the text", problemAt: "Line {line}: {message}",
+    problem: {
+      "unreadable-game": "the kind of the game or its first position cannot be read.", "unreadable-move": "“{move}” cannot be read as a move.",
+      "illegal-move": "{move} is no legal move there.", "after-the-end": "the moves go on after the end of the game.",
+      "too-long": "the game is too long, and has not been followed to its end.", "bad-tag": "a tag cannot be read.",
+      "repeated-tag": "a tag is there twice.", unclosed: "a comment or a variation is not closed.",
+      "after-result": "there are moves after the result, which are left out.",
+      "results-differ": "the results in the tags and after the moves differ; the latter counts.", "bad-result": "the written result is none.",
+    },
     ending: {
       won: {
         "white-wins": { one: "White has won after {n} ply.", other: "White has won after {n} plies." },
@@ -201,6 +219,7 @@ export default {
       dtc_win: { one: "The longest way to a capture or man's move: {n} move ({plies} plies)", other: "The longest way to a capture or man's move: {n} moves ({plies} plies)" },
       dtb_win: { one: "The longest way to a capture or promotion: {n} move ({plies} plies)", other: "The longest way to a capture or promotion: {n} moves ({plies} plies)" },
     },
+    uncounted: "These tables were made by an earlier version, which did not count how long wins take. Whoever runs the server can make them again:",
     distances: "Distances", logarithmic: "logarithmic", inMoves: "moves", bar: "{moves} moves: {count}",
     histogram: {
       dtw_win: "Wins by moves to the end", dtw_loss: "Losses by moves to the end",
@@ -209,4 +228,3 @@ export default {
     leads: "A move can lead to",
   },
 };
-    uncounted: "These tables were made by an earlier version, which did not count how long wins take. Whoever runs the server can make them again:",

@@ -23,8 +23,12 @@ export default {
     clear: "Notīrīt", swap: "Mainīt puses", done: "Gatavs",
   },
   fen: {
-    label: "FEN", show: "Rādīt", copy: "Kopēt", copied: "Nokopēts", numbering: "Ko nozīmē lauciņu numuri",
-    a1: "1 = a1", b8: "1 = b8", g1: "1 = g1",
+    label: "FEN", show: "Rādīt", copy: "Kopēt", copied: "Nokopēts",
+  },
+  numbering: {
+    label: "Ko nozīmē lauciņu numuri", choose: "Numuri: izvēlieties…", asWritten: "Numuri: kā teikts partijā",
+    a1: "1 = a1 (PDN)", b8: "1 = b8 (lidraughts)", g1: "1 = g1 (CheckerBoard)",
+    needed: "Lauciņi pierakstīti ar numuriem, bet programmas tos numurē dažādi. Izvēlieties, kuram lauciņam ir 1. numurs.",
   },
   outcome: {
     win: "uzvara", "cursed-win": "uzvara, pēc noteikumiem pārāk ilga", draw: "neizšķirts", "blessed-loss": "zaudējums, ko glābj noteikumi",
@@ -127,9 +131,13 @@ export default {
   problem: {
     unreachable: "Serveris neatbild. Pārbaudiet, vai tas darbojas un vai ir savienojums.", again: "Vēlreiz",
     page: "Kļūda šajā lapā: {detail}",
-    "illegal-position": "Šādas pozīcijas uz dēļa nevar būt. Serveris ziņo:", "bad-notation": "Tas nav pozīcijas pieraksts. Serveris ziņo:",
-    "bad-counter": "Skaitītājam pozīcijā nav jēgas. Serveris ziņo:", "bad-ruleset": "Tādu noteikumu nav. Serveris ziņo:",
-    "bad-parameter": "Serveris jautājumu nesaprata un ziņo:", "bad-table": "Tabulu nevar izmantot. Serveris ziņo:",
+    "illegal-position": "Šādas pozīcijas uz dēļa nevar būt.", "bad-notation": "Tas nav pozīcijas pieraksts.",
+    "bad-counter": "Gājienu skaitītājam pozīcijā nav jēgas.", "bad-ruleset": "Tādu noteikumu nav.",
+    "bad-table": "Tabulu nevar izmantot.", "bad-material": "Tāda figūru sastāva nav.", "no-such-material": "Šādam figūru sastāvam nav tabulas.",
+    "no-such-position": "Tādas pozīcijas nav.", "too-rare": "Tāda pozīcija ir pārāk reta, šoreiz to neizdevās atrast. Mēģiniet vēlreiz.",
+    busy: "Serveris ir aizņemts. Mēģiniet vēlreiz pēc brīža.", "no-tables": "Serverim nav tabulu.",
+    status413: "Teksts ir pārāk garš. Vērtējiet mazāk partiju uzreiz.", status500: "Kļūda serverī.",
+    other: "Serveris ar to netika galā.",
   },
   practice: {
     about: "Izvēlieties galotni. Jūs saņemat nejaušu pozīciju un izspēlējat to; tabula aizstāvas, cik labi vien var, un neizšķirta noteikumi skaita gājienus.",
@@ -166,6 +174,16 @@ export default {
     graph: "Rezultāts partijas gaitā: pusgājieni {n}, kļūdas {m}", mistakeAt: "Kļūda {ply}. pusgājienā",
     legend: "Virs vidus uzvar baltie, zem tā — melnie. Pārtrauktā līnija ir rezultāts uz dēļa, bez neizšķirta noteikumiem.",
     mistakes: "Kļūdas", noMistakes: "Tabulas kļūdu neredz.", mistake: "bija {was}, tagad ir {is}.", keeping: "Labāk: {moves}.",
+    noText: "Partijas vēl nav: ielīmējiet to vai atveriet failu.", noMoves: "Šajā tekstā nav neviena gājiena.",
+    notTaken: "Šajā tekstā nav partijas, vai arī partiju ir pārāk daudz uzreiz.",
+    problem: {
+      "unreadable-game": "nevar izlasīt spēles veidu vai sākuma pozīciju.", "unreadable-move": "“{move}” nevar izlasīt kā gājienu.",
+      "illegal-move": "gājiens {move} tur nav atļauts.", "after-the-end": "gājieni turpinās pēc partijas beigām.",
+      "too-long": "partija ir pārāk gara un nav izsekota līdz galam.", "bad-tag": "nevar izlasīt tagu.",
+      "repeated-tag": "tags ir divreiz.", unclosed: "nav aizvērts komentārs vai variants.",
+      "after-result": "pēc rezultāta ir gājieni, tie izlaisti.",
+      "results-differ": "rezultāts tagā un rezultāts aiz gājieniem atšķiras; ņemts vērā otrais.", "bad-result": "pierakstīto rezultātu nevar izlasīt.",
+    },
     problems: "Piezīmes par tekstu", problemAt: "{line}. rinda: {message}",
     ending: {
       won: {
@@ -201,6 +219,7 @@ export default {
       dtc_win: { one: "Visilgākais ceļš līdz sišanai vai kauliņa gājienam: {n} gājiens (pusgājieni: {plies})", zero: "Visilgākais ceļš līdz sišanai vai kauliņa gājienam: {n} gājienu (pusgājieni: {plies})", other: "Visilgākais ceļš līdz sišanai vai kauliņa gājienam: {n} gājieni (pusgājieni: {plies})" },
       dtb_win: { one: "Visilgākais ceļš līdz sišanai vai jaunai dāmai: {n} gājiens (pusgājieni: {plies})", zero: "Visilgākais ceļš līdz sišanai vai jaunai dāmai: {n} gājienu (pusgājieni: {plies})", other: "Visilgākais ceļš līdz sišanai vai jaunai dāmai: {n} gājieni (pusgājieni: {plies})" },
     },
+    uncounted: "Šīs tabulas veidojusi agrāka versija, kas neskaitīja, cik ilgi uzvar. Tas, kurš uztur serveri, var tās izveidot no jauna:",
     distances: "Ilgums", logarithmic: "logaritmiska skala", inMoves: "gājieni", bar: "gājieni {moves}: {count}",
     histogram: {
       dtw_win: "Uzvaras pēc gājieniem līdz beigām", dtw_loss: "Zaudējumi pēc gājieniem līdz beigām",
@@ -209,4 +228,3 @@ export default {
     leads: "Ar gājienu var nonākt",
   },
 };
-    uncounted: "Šīs tabulas veidojusi agrāka versija, kas neskaitīja, cik ilgi uzvar. Tas, kurš uztur serveri, var tās izveidot no jauna:",

@@ -1,14 +1,17 @@
 /** Game: a text in PDN judged under the draw rules, with a graph, the mistakes, and the rule that ended it. */
 
-import { askGames, isDropped, Latest } from "../api.js";
+import { isDropped, Latest } from "../api.js";
 import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
 import { find, html, redraw, replace } from "../dom.js";
 import { gameGraph } from "../gamegraph.js";
-import { has, list, t } from "../i18n.js";
+import { endingSentence, moveNumber, problemOf, title } from "../gametext.js";
+import { list, t } from "../i18n.js";
+import { judge } from "../judging.js";
+import { numberingOptions, pdnHasNumbers } from "../numbers.js";
 import { withCounters } from "../position.js";
 import { showSheet } from "../sheet.js";
-import { known, ruleName, verdictSentence } from "../verdict.js";
+import { known, verdictSentence } from "../verdict.js";
 
 const EXAMPLE = `[Event "An ending"]
 [GameType "25,W,8,8,A0,0"]
@@ -20,22 +23,38 @@ const EXAMPLE = `[Event "An ending"]
 export class GameView {
   name = "game";
   #text = "";
+  #numbering = "";
   #games = [];
+  /** Of what the games are, as the history of the browser keeps it: `text`, `numbering`, `ruleset`. */
+  #asked = null;
   #chosen = 0;
   #busy = false;
   #latest = new Latest();
 
-  constructor({ board, session, problem, go }) {
-    Object.assign(this, { board, session, problem, go });
+  constructor({ board, session, problem, go, rewrite }) {
+    Object.assign(this, { board, session, problem, go, rewrite });
     this.element = find("#game");
     // Moves are those of the game; others can be tried in the analysis.
     this.moving = new Moving(board, () => {});
     this.#listenToDrops();
   }
 
+  memory() {
+    return this.#asked && { ...this.#asked, chosen: this.#chosen };
+  }
+
+  /** Take over a game that was judged before the page was loaded anew: it is judged again once it is to be seen. */
+  recall({ chosen, ...judged }) {
+    this.#chosen = chosen;
+    if (this.#asked?.text === judged.text && this.#asked.numbering === judged.numbering) return;
+    this.#asked = judged;
+    this.#games = [];
+  }
+
   enter() {
     this.moving.allow([], []);
-    if (this.#game) this.#toBoard(Math.min(this.session.index, this.#game.plies.length));
+    if (this.#asked && (!this.#game || this.#asked.ruleset !== this.session.ruleset)) this.#judgeAgain();
+    else if (this.#game) this.#toBoard(this.#ply);
     this.render();
   }
 
@@ -45,7 +64,7 @@ export class GameView {
   }
 
   changed(how) {
-    if (how === "ruled" && this.#game) this.#judge(this.#text, { chosen: this.#chosen, ply: this.session.index });
+    if (how === "ruled" && this.#game) this.#judgeAgain();
     this.moving.allow([], this.session.node.move?.squares ?? []);
     this.render();
   }
@@ -58,26 +77,40 @@ export class GameView {
     return this.#games[this.#chosen];
   }
 
-  /** Have a text judged, and show one of its games at a ply. */
-  async #judge(text, { chosen = 0, ply = 0 } = {}) {
+  /** Where the board is in the game, as far as it goes. */
+  get #ply() {
+    return Math.min(this.session.index, this.#game.plies.length);
+  }
+
+  #judgeAgain() {
+    this.#text = this.#asked.text;
+    this.#numbering = this.#asked.numbering;
+    this.#judge(this.#text, { chosen: this.#chosen, stay: true });
+  }
+
+  /** Have a text judged, and show one of its games: at its beginning, or to `stay` at the ply that is on the board. */
+  async #judge(text, { chosen = 0, stay = false } = {}) {
+    const numbering = this.#numbering, { ruleset } = this.session, signal = this.#latest.begin();
     this.#text = text;
-    if (!text.trim()) return this.#field.focus();
-    const signal = this.#latest.begin();
     this.#busy = true;
     this.problem(null);
     this.render();
     try {
-      const { games } = await askGames(text, this.session.ruleset, null, signal);
-      this.#games = games;
-      this.#chosen = chosen;
-      this.#busy = false;
-      this.#toBoard(ply);
+      this.#games = await judge(text, ruleset, numbering, signal);
+      this.#asked = { text, numbering, ruleset };
+      this.#chosen = Math.min(chosen, this.#games.length - 1);
+      this.#toBoard(stay ? this.#ply : 0);
     } catch (error) {
       if (isDropped(error)) return;
-      this.#busy = false;
+      // What was judged before is not of this text.
+      this.#games = [];
+      this.#asked = null;
       this.problem(error);
     }
+    this.#busy = false;
+    this.rewrite();
     this.render();
+    if (!this.#game) this.#field.focus();
   }
 
   get #field() {
@@ -121,7 +154,7 @@ export class GameView {
     const typed = this.#field?.value;
     if (typed !== undefined && !this.#busy) this.#text = typed;
     const open = !this.#game;
-    replace(this.element, this.#entry(open), this.#game ? this.#judged() : null);
+    replace(this.element, this.#entry(open), this.#game ? this.#report() : null);
     if (!this.#game?.start) return;
     const { answer, cases } = this.session;
     const mistakes = new Map(this.#game.mistakes.map(mistake => [mistake.ply, mistake]));
@@ -135,7 +168,11 @@ export class GameView {
   #entry(open) {
     const file = html("input", { type: "file", id: "pdn-file", accept: ".pdn,.txt,text/plain", class: "unseen",
       onchange: event => this.#read(event.target.files[0]) });
-    const text = html("textarea", { id: "pdn", rows: 7, spellcheck: "false", placeholder: t("game.placeholder") });
+    const numbering = html("select", { id: "game-numbering", "aria-label": t("numbering.label"), hidden: !pdnHasNumbers(this.#text),
+      onchange: event => { this.#numbering = event.target.value; } },
+    numberingOptions(this.#numbering, t("numbering.asWritten")));
+    const text = html("textarea", { id: "pdn", rows: 7, spellcheck: "false", placeholder: t("game.placeholder"),
+      oninput: () => { numbering.hidden = !pdnHasNumbers(text.value); } });
     text.value = this.#text;
     return html("details", { class: "card", open },
       html("summary", {}, html("h2", {}, t("game.title"))),
@@ -144,14 +181,15 @@ export class GameView {
       html("div", { class: "buttons" },
         html("button", { type: "button", id: "judge", class: "main-button", disabled: this.#busy,
           onclick: () => this.#judge(text.value) }, t(this.#busy ? "game.judging" : "game.judge")),
+        numbering,
         html("label", { class: "file-button" }, t("game.file"), file),
         html("button", { type: "button", id: "example-game", onclick: () => this.#judge(EXAMPLE) }, t("game.example"))));
   }
 
-  #judged() {
+  #report() {
     const game = this.#game, { start, plies, mistakes, problems } = game;
     const { answer, index } = this.session;
-    const graph = start && gameGraph({
+    const graph = start && plies.length > 0 && gameGraph({
       stands: [start, ...plies.map(({ after }) => after)], mistakes: mistakes.map(({ ply }) => ply),
       current: index, go: ply => this.session.to(ply),
     });
@@ -159,7 +197,7 @@ export class GameView {
       html("div", { class: "card" },
         this.#games.length > 1 ? this.#choice() : html("h2", {}, title(game)),
         html("p", { id: "game-result", role: "status" }, endingSentence(game)),
-        graph, graph ? html("p", { class: "graph-legend faint" }, t("game.legend")) : null,
+        graph, graph && html("p", { class: "graph-legend faint" }, t("game.legend")),
         html("div", { id: "game-sheet", class: "sheet" }),
         html("p", { id: "game-verdict", class: "faint" }, answer ? verdictSentence(known(answer)) : ""),
         start ? html("button", { type: "button", id: "game-analysis", onclick: () => this.go("analysis") }, t("game.analyse")) : null),
@@ -167,8 +205,8 @@ export class GameView {
         html("ul", { id: "game-mistakes", class: "notes" }, mistakes.length
           ? mistakes.map(mistake => this.#mistake(mistake)) : html("li", { class: "faint" }, t("game.noMistakes")))),
       problems.length ? html("div", { class: "card" }, html("h3", {}, t("game.problems")),
-        html("ul", { class: "notes" }, problems.map(({ line, message }) =>
-          html("li", {}, t("game.problemAt", { line, message }))))) : null,
+        html("ul", { class: "notes", id: "game-problems" },
+          problems.map(each => html("li", {}, problemOf(each))))) : null,
       start ? html("div", { class: "card" }, html("h3", {}, t("clocks.title")), html("div", { id: "game-clocks" })) : null,
     ];
   }
@@ -191,27 +229,4 @@ export class GameView {
       html("button", { type: "button", class: "link-button", "data-ply": ply, onclick: () => this.session.to(ply) },
         `${moveNumber(this.#game, ply)} ${move}?`), ` ${t(`side.${player}`)}: ${text}${kept}`);
   }
-}
-
-function title({ tags, number }) {
-  const players = tags.White && tags.Black ? `${tags.White} – ${tags.Black}` : null;
-  return [players, tags.Event].filter(Boolean).join(", ") || t("game.untitled", { number });
-}
-
-function moveNumber({ start }, ply) {
-  const index = ply - 1 + (start.turn === "black" ? 1 : 0);
-  return `${Math.floor(index / 2) + 1}${index % 2 ? "…" : "."}`;
-}
-
-/** How a game ended by the rules, and what its written result is beside that. */
-function endingSentence({ ending, result, agreement, written, plies }) {
-  const n = plies.length, last = plies.at(-1)?.after;
-  const key = ending === "won" ? `won.${result}` : ending;
-  const rules = ending === "drawn" ? list(last.rules.filter(rule => rule.fired).map(ruleName)) : "";
-  const parts = [t(`game.ending.${key}`, { n, rules })];
-  if (ending === "cut-short" && last && has(`game.playedOn.${last.rules_outcome}.${last.turn}`)) {
-    parts.push(t(`game.playedOn.${last.rules_outcome}.${last.turn}`));
-  }
-  parts.push(t(`game.agreement.${agreement}`, { written }));
-  return parts.join(" ");
 }
