@@ -1,7 +1,7 @@
 /** What a position is worth, in a sentence. */
 
 import { list, t } from "./i18n.js";
-import { otherSide } from "./position.js";
+import { otherSide, parseFen } from "./position.js";
 
 const BEST_FIRST = ["win", "cursed-win", "draw", "blessed-loss", "loss"];
 /** What an outcome from fresh counters is under the rules of the tables. */
@@ -62,10 +62,20 @@ export function verdictSentence(answer) {
   }
 }
 
+/** Sides that have no piece at all. */
+function sidesWithoutPieces(fen) {
+  const sides = [...parseFen(fen).pieces.values()].map(({ side }) => side);
+  return ["white", "black"].filter(side => !sides.includes(side));
+}
+
+/** What a position that no move has led to lacks for a game; null where it lacks nothing: nobody has won there. */
+export function lackSentence({ fen }) {
+  const bare = sidesWithoutPieces(fen);
+  return bare.length ? t(`verdict.lacks.${bare.length > 1 ? "both" : bare[0]}`) : null;
+}
+
 function lostSentence(turn, fen) {
-  const letter = turn === "white" ? "W" : "B";
-  const bare = fen.split(":").slice(1).includes(letter);
-  return t(`verdict.${bare ? "noPieces" : "noMove"}.${turn}`);
+  return t(`verdict.${sidesWithoutPieces(fen).includes(turn) ? "noPieces" : "noMove"}.${turn}`);
 }
 
 function winSentence(answer, side) {

@@ -26,6 +26,24 @@ def test_set_up_a_position_and_read_the_verdict(desk: Desk) -> None:
     expect(desk.find("#setup")).to_be_hidden()
 
 
+def test_nobody_has_won_while_a_side_has_no_piece_yet(desk: Desk) -> None:
+    desk.position("W:WKa1:BKh8")
+    desk.find("#set-up").click()
+    desk.find("#clear").click()
+    expect(desk.verdict).to_have_text("The board is empty: both sides need a piece.")
+    expect(desk.find("#clocks-card")).to_be_hidden()
+    desk.square("c3").click()
+    expect(desk.verdict).to_have_text("Black has no piece: both sides need one.")
+    desk.page.get_by_role("radio", name="black king").check()
+    desk.square("h8").click()
+    expect(desk.verdict).to_contain_text("Black wins in")
+    expect(desk.find("#clocks-card")).to_be_visible()
+    # By a move a side may well lose its last piece.
+    desk.position("W:Wc3:Bd4")
+    desk.move("c3", "e5")
+    expect(desk.verdict).to_have_text("Black has no pieces left: White has won.")
+
+
 def test_drag_off_and_erase(desk: Desk) -> None:
     desk.position("W:WKa1,c3:BKh8")
     desk.find("#set-up").click()

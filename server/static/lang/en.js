@@ -75,6 +75,10 @@ export default {
     dtc: { one: "{n} ply to a capture or man's move (DTC)", other: "{n} plies to a capture or man's move (DTC)" },
     dtb: { one: "{n} ply to a capture or promotion (DTB)", other: "{n} plies to a capture or promotion (DTB)" },
   },
+    lacks: {
+      both: "The board is empty: both sides need a piece.", white: "White has no piece: both sides need one.",
+      black: "Black has no piece: both sides need one.",
+    },
   rule: {
     withArticle: "{rule} ({article})",
     "king-moves": "15 moves by kings only", "three-kings": "three kings against one", "main-road": "main road",

@@ -74,6 +74,10 @@ export default {
     dtc: { one: "{n} pusgājiens līdz sišanai vai kauliņa gājienam (DTC)", zero: "{n} pusgājienu līdz sišanai vai kauliņa gājienam (DTC)", other: "{n} pusgājieni līdz sišanai vai kauliņa gājienam (DTC)" },
     dtb: { one: "{n} pusgājiens līdz sišanai vai jaunai dāmai (DTB)", zero: "{n} pusgājienu līdz sišanai vai jaunai dāmai (DTB)", other: "{n} pusgājieni līdz sišanai vai jaunai dāmai (DTB)" },
   },
+    lacks: {
+      both: "Dēlis ir tukšs: figūras vajag abām pusēm.", white: "Baltajiem nav figūru: tās vajag abām pusēm.",
+      black: "Melnajiem nav figūru: tās vajag abām pusēm.",
+    },
   rule: {
     withArticle: "{rule} ({article})",
     "king-moves": "15 gājieni tikai ar dāmām", "three-kings": "trīs dāmas pret vienu", "main-road": "lielceļš",

@@ -7,7 +7,7 @@ import { list, t } from "../i18n.js";
 import { showMoves } from "../moves.js";
 import { showSheet } from "../sheet.js";
 import {
-  claimSentence, distancesText, known, ruleName, tone, verdictSentence,
+  claimSentence, distancesText, known, lackSentence, ruleName, tone, verdictSentence,
 } from "../verdict.js";
 
 const EXAMPLES = [
@@ -53,10 +53,11 @@ export class AnalysisView {
     this.#sheet();
     this.#examples();
     if (!answered) return;
-    const answer = known(answered);
+    const answer = known(answered), lack = this.session.node.move ? null : lackSentence(answer);
     const verdict = find("#verdict");
-    verdict.textContent = verdictSentence(answer);
-    verdict.className = `verdict ${tone(answer)}`;
+    verdict.textContent = lack ?? verdictSentence(answer);
+    verdict.className = `verdict ${lack ? "unknown" : tone(answer)}`;
+    if (lack) find("#clocks-card").hidden = true;
     say(find("#ruled"), claimSentence(answer));
     say(find("#source"), answer.fromMoves ? t("verdict.fromMoves") : null);
     say(find("#distances"), answer.moves.length ? distancesText(answer) : null);
