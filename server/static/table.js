@@ -6,6 +6,13 @@ import { t } from "./i18n.js";
 import { fenHasNumbers, numberingOptions } from "./numbers.js";
 import { formatFen, parseFen, swapSides, withCounters } from "./position.js";
 
+const ARROWS = { ArrowLeft: "#back", ArrowRight: "#forward", Home: "#first", End: "#last" };
+const ARROWS_GO_ROUND = "input, select, textarea, [role=grid], [role=radiogroup]";
+/** Keys that step with the keyboard on the board too, by what they write, or where they are on another layout. */
+const STEP_KEYS = { ",": "#back", ".": "#forward" };
+const STEP_CODES = { Comma: "#back", Period: "#forward" };
+const WRITING = "input:not([type=radio], [type=checkbox]), textarea";
+
 export class Table {
   #setup;
   #drawn = null;
@@ -77,9 +84,9 @@ export class Table {
   }
 
   #key(event) {
-    const busy = event.target.closest("input, select, textarea, [role=grid], [role=radiogroup]");
-    if (busy || event.ctrlKey || event.altKey || event.metaKey || find("#steps").hidden) return;
-    const button = { ArrowLeft: "#back", ArrowRight: "#forward", Home: "#first", End: "#last" }[event.key];
+    if (event.ctrlKey || event.altKey || event.metaKey || find("#steps").hidden) return;
+    const everywhere = !event.target.closest(WRITING) && (STEP_KEYS[event.key] ?? STEP_CODES[event.code]);
+    const button = everywhere || (!event.target.closest(ARROWS_GO_ROUND) && ARROWS[event.key]);
     if (!button) return;
     event.preventDefault();
     find(button).click();

@@ -141,6 +141,31 @@ def test_by_keyboard_alone(desk: Desk) -> None:
     assert desk.find("[data-square][tabindex='0']").count() == 1
 
 
+def test_keys_that_step_wherever_the_keyboard_is(desk: Desk) -> None:
+    desk.position(FEN)
+    desk.move("f8", "g7")
+    turn, press = desk.find("#turn"), desk.page.keyboard.press
+    expect(turn).to_have_text("Black to move")
+    desk.square("g7").focus()
+    press("ArrowLeft")
+    expect(desk.square("e7")).to_be_focused()
+    expect(turn).to_have_text("Black to move")
+    for back, forward in ((",", "."), ("Comma", "Period")):
+        press(back)
+        expect(turn).to_have_text("White to move")
+        press(forward)
+        expect(turn).to_have_text("Black to move")
+    expect(desk.square("e7")).to_be_focused()
+    # Where texts are written they are what they say.
+    desk.find("#fen").focus()
+    press("End")
+    press(",")
+    expect(desk.find("#fen")).to_have_value(re.compile(",$"))
+    expect(turn).to_have_text("Black to move")
+    desk.find(".legend summary").last.click()
+    expect(desk.find("#examples")).to_contain_text("The keys , and . step back and forward")
+
+
 def test_set_up_and_moves_by_keyboard(desk: Desk) -> None:
     desk.position("W:WKa1:BKh8")
     expect(desk.verdict).to_be_visible()

@@ -14,7 +14,15 @@ export default {
   piece: {
     none: "empty", white: { man: "white man", king: "white king" }, black: { man: "black man", king: "black king" },
   },
-  board: { section: "Board", label: "Board", light: "light square", selected: "chosen", target: "can be reached" },
+  board: { section: "Board", label: "Board", light: "light square", selected: "chosen", target: "can be reached",
+    must: "must capture",
+    mustCapture: { one: "A capture is compulsory: the piece on {squares} must take.", other: "A capture is compulsory: one of the pieces on {squares} must take." },
+  },
+  keys: {
+    title: "By keyboard",
+    board: "Tab leads to the board. There the arrows go over the squares, Enter chooses a piece and where it goes, Escape lets go of it.",
+    steps: "The keys , and . step back and forward through the moves, wherever you are; so do ← → Home End while you are not on the board.",
+  },
   steps: {
     first: "To the beginning", back: "One move back", play: "Play the best line", pause: "Stop", forward: "One move forward",
     last: "To the end",

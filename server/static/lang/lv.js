@@ -14,7 +14,15 @@ export default {
   piece: {
     none: "tukšs", white: { man: "balts kauliņš", king: "balta dāma" }, black: { man: "melns kauliņš", king: "melna dāma" },
   },
-  board: { section: "Dēlis", label: "Dēlis", light: "baltais lauciņš", selected: "izvēlēts", target: "šurp var iet" },
+  board: { section: "Dēlis", label: "Dēlis", light: "baltais lauciņš", selected: "izvēlēts", target: "šurp var iet",
+    must: "jāsit",
+    mustCapture: { one: "Sišana ir obligāta: jāsit ar {squares}.", other: "Sišana ir obligāta: jāsit ar kādu no {squares}." },
+  },
+  keys: {
+    title: "Tastatūra",
+    board: "Tab ved uz dēli. Tur bultiņas pārvietojas pa lauciņiem, Enter izvēlas figūru un to, kurp iet, Escape izvēli atceļ.",
+    steps: "Taustiņi , un . iet pa gājieniem atpakaļ un uz priekšu, lai kur jūs būtu; ← → Home End — kamēr neesat uz dēļa.",
+  },
   steps: {
     first: "Uz sākumu", back: "Gājienu atpakaļ", play: "Rādīt labāko spēli", pause: "Apturēt", forward: "Gājienu uz priekšu", last: "Uz beigām",
   },
