@@ -18,7 +18,7 @@ const START = { fen: "W:WKa1,Ke1,c3:BKb8" };
 
 const session = new Session(START);
 const player = new Player(session);
-const board = new Board(find("#board"));
+const board = new Board(find("#board"), find("#board-notice"));
 const table = new Table({ board, session, player, problem: showProblem });
 const shared = {
   board, session, player, problem: showProblem, go: showView,

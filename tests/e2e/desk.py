@@ -44,12 +44,13 @@ class Desk:
     def drag(self, start: str, end: str) -> None:
         """Drag a piece from a square to another."""
         self.find(f"[data-square={start}].movable").wait_for()
-        self.page.mouse.move(*self._centre(start))
+        self.page.mouse.move(*self.centre(start))
         self.page.mouse.down()
-        self.page.mouse.move(*self._centre(end), steps=4)
+        self.page.mouse.move(*self.centre(end), steps=4)
         self.page.mouse.up()
 
-    def _centre(self, square: str) -> tuple[float, float]:
+    def centre(self, square: str) -> tuple[float, float]:
+        """Where the middle of a square is in the window."""
         box = self.square(square).bounding_box()
         assert box is not None
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2

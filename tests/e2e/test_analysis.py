@@ -144,6 +144,35 @@ def test_a_capture_is_chosen_and_shown_step_by_step(desk: Desk) -> None:
     expect(desk.find(".pieces .piece")).to_have_count(2)
 
 
+def test_a_compulsory_capture_is_told(desk: Desk) -> None:
+    desk.position("W:Wc3,g3:Bd4")
+    desk.find("[data-square=c3].movable").wait_for()
+    notice = desk.find("#board-notice")
+    told = "A capture is compulsory: the piece on c3 must take."
+    expect(notice).to_have_text("")
+    desk.square("g3").click()
+    expect(notice).to_have_text(told)
+    expect(desk.find(".mark-must")).to_have_count(1)
+    expect(desk.square("c3")).to_have_accessible_name("c3, white man, must capture")
+    desk.square("c3").click()
+    expect(notice).to_have_text("")
+    expect(desk.find(".mark-must")).to_have_count(0)
+    # A square where the piece would go without capturing.
+    desk.square("b4").click()
+    expect(notice).to_have_text(told)
+    desk.find("#language").select_option("ru")
+    desk.square("a1").click()
+    desk.find("[data-square=c3].movable").wait_for()
+    desk.page.mouse.move(*desk.centre("g3"))
+    desk.page.mouse.down()
+    desk.page.mouse.move(*desk.centre("h4"), steps=4)
+    desk.page.mouse.up()
+    expect(notice).to_have_text("Взятие обязательно: бить должна шашка c3.")
+    desk.move("c3", "e5")
+    expect(notice).to_have_text("")
+    expect(desk.find("#turn")).to_have_text("Ход чёрных")
+
+
 def test_a_stale_answer_is_never_shown(desk: Desk) -> None:
     held: list[Route] = []
     desk.page.route(re.compile(r"/v1/position\?.*Kh2"), lambda route: held.append(route))

@@ -6,6 +6,7 @@
  *   canDrag(square)   whether a piece may be dragged from there
  *   tap(square)       a square was tapped, clicked, or chosen by keyboard
  *   drop(from, to)    a piece was dragged; `to` is null outside the board
+ *   refused(square)   a piece was dragged that may not be
  *   cancel()          what was begun is not wanted (Escape)
  *   origin(square)    where the piece that is seen there stands, while a capture of several steps is chosen
  */
@@ -23,7 +24,8 @@ const STEP_MS = 230;
 
 export class Board {
   handler = {
-    start: () => {}, canDrag: () => false, tap: () => {}, drop: () => {}, cancel: () => {}, origin: square => square,
+    start: () => {}, canDrag: () => false, tap: () => {}, drop: () => {}, refused: () => {}, cancel: () => {},
+    origin: square => square,
   };
   pieces = new Map();
   /** While a move is being shown nothing can be done to the board. */
@@ -33,8 +35,10 @@ export class Board {
   #focus = "a1";
   #sliding = [];
 
-  constructor(element) {
+  /** `notice` is the element that a word on what was done to the board goes to. */
+  constructor(element, notice) {
     this.element = element;
+    this.notice = notice;
     this.picture = svg("svg", { viewBox: `${-FRAME} ${-FRAME} ${SIZE} ${SIZE}`, "aria-hidden": "true" });
     this.layers = Object.fromEntries(["squares", "marks", "pieces", "arrows"].map(name =>
       [name, svg("g", { class: name })]));
@@ -98,6 +102,11 @@ export class Board {
     this.#shapes.get(square).style.transform = `translate(${x}px, ${y}px)`;
   }
 
+  /** Say why the board does not do what was wanted of it; null takes that away. */
+  say(text) {
+    this.notice.textContent = text ?? "";
+  }
+
   /** Name the cells for screen readers, in the language of the page. */
   label() {
     this.grid.setAttribute("aria-label", t("board.label"));
@@ -110,22 +119,22 @@ export class Board {
   }
 
   /**
-   * Mark squares: `selected` (one), `targets` and `last` (several), `taken` (pieces jumped over so far), and
-   * `movable` (those whose piece may be moved, which a finger drags without scrolling the page).
+   * Mark squares: `selected` (one), `targets` and `last` (several), `must` (whose pieces must capture), `taken` (pieces
+   * jumped over so far), and `movable` (those whose piece may be moved, which a finger drags without scrolling the page).
    */
-  mark({ selected = null, targets = [], last = [], taken = [], movable = [] } = {}) {
+  mark({ selected = null, targets = [], last = [], must = [], taken = [], movable = [] } = {}) {
     const mark = (square, name) => {
       const [x, y] = this.centre(square);
       return name === "target"
         ? svg("circle", { cx: x, cy: y, r: this.pieces.has(square) ? ".46" : ".15", class: "mark-target" })
         : svg("rect", { x: x - 0.5, y: y - 0.5, width: 1, height: 1, class: `mark-${name}` });
     };
-    replace(this.layers.marks, last.map(square => mark(square, "last")),
+    replace(this.layers.marks, last.map(square => mark(square, "last")), must.map(square => mark(square, "must")),
       selected ? mark(selected, "selected") : null, targets.map(square => mark(square, "target")));
     for (const [square, shape] of this.#shapes) shape.classList.toggle("taken", taken.includes(square));
     for (const square of SQUARES) {
       const cell = this.cell(square);
-      const state = square === selected ? "selected" : targets.includes(square) ? "target" : "";
+      const state = square === selected ? "selected" : targets.includes(square) ? "target" : must.includes(square) ? "must" : "";
       cell.dataset.state = state;
       cell.classList.toggle("movable", movable.includes(square));
       cell.setAttribute("aria-selected", String(square === selected));

@@ -1,10 +1,13 @@
 /** A handler of the board that makes legal moves: a piece and its target, step by step where a capture has a choice. */
 
+import { list, t } from "../i18n.js";
 import { beginning, choose, nextSquares } from "./steps.js";
 
 export class Moving {
   #moves = [];
   #squares = [];
+  /** Whether something was tried that a capture elsewhere does not allow. */
+  #told = false;
 
   /** `made(move, slid)` is called with the move that was chosen; `slid` tells how many of its steps are shown. */
   constructor(board, made) {
@@ -17,13 +20,13 @@ export class Moving {
   allow(moves, last = this.last) {
     this.#moves = moves;
     this.last = last;
-    this.#squares = [];
-    this.#mark();
+    this.start();
   }
 
   /** Take over the board. */
   start() {
     this.#squares = [];
+    this.#told = false;
     this.#mark();
   }
 
@@ -37,17 +40,24 @@ export class Moving {
 
   tap(square) {
     if (square === this.#squares.at(-1)) return this.cancel();
-    if (!this.#squares.length || (!this.#choose(square) && this.#from(square))) this.#begin(square);
+    if (this.#squares.length && this.#choose(square)) return;
+    if (!this.#squares.length || this.#from(square) || this.#isHeld(square)) this.#begin(square);
+    else this.#tell();
   }
 
   drop(from, to) {
     if (this.#squares.at(-1) !== from) this.#begin(from);
-    if (this.#squares.length && to) this.#choose(to, true);
+    if (this.#squares.length && to && !this.#choose(to, true)) this.#tell();
+  }
+
+  refused(square) {
+    if (this.#isHeld(square)) this.#begin(square);
   }
 
   cancel() {
     const begun = this.#squares[0];
     this.#squares = [];
+    this.#told = false;
     if (begun && this.board.pieces.has(begun)) this.board.place(begun);
     this.#mark();
   }
@@ -59,6 +69,22 @@ export class Moving {
   #begin(square) {
     this.cancel();
     if (this.#from(square)) this.#squares = [square];
+    if (this.#isHeld(square)) this.#tell();
+    else this.#mark();
+  }
+
+  get #mustCapture() {
+    return this.#moves.some(({ captured }) => captured.length > 0);
+  }
+
+  /** Whether a piece may not move there because another one must capture. */
+  #isHeld(square) {
+    const side = at => this.board.pieces.get(at)?.side;
+    return this.#mustCapture && !this.#from(square) && side(square) === side(this.#moves[0].path[0]);
+  }
+
+  #tell() {
+    this.#told = this.#mustCapture;
     this.#mark();
   }
 
@@ -82,12 +108,15 @@ export class Moving {
     if (this.board.handler !== this) return;
     const squares = this.#squares, begun = squares.length > 0;
     const steps = Math.max(0, squares.length - 1);
+    const movable = [...new Set(this.#moves.map(({ path }) => path[0]))];
+    this.board.say(this.#told ? t("board.mustCapture", { n: movable.length, squares: list(movable) }) : null);
     this.board.mark({
       selected: squares.at(-1) ?? null,
       targets: begun ? nextSquares(this.#moves, squares) : [],
       last: this.last,
       taken: steps ? beginning(this.#moves, squares)[0].captured.slice(0, steps) : [],
-      movable: [...new Set(this.#moves.map(({ path }) => path[0])), ...squares.slice(-1)],
+      must: this.#told ? movable : [],
+      movable: [...movable, ...squares.slice(-1)],
     });
   }
 }

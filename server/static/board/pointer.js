@@ -44,7 +44,8 @@ export function listenToPointer(board) {
     const { square: from, dragging } = held, { square: to } = board.locate(event.clientX, event.clientY);
     letGo();
     if (dragging && to !== from) board.handler.drop(from, to);
-    else if (to === from) {
+    else if (to !== from) board.handler.refused(from);
+    else {
       board.remember(from);
       board.handler.tap(from);
     }

@@ -37,6 +37,7 @@ export class Setup {
 
   /** Take over the board. */
   start() {
+    this.board.say(null);
     this.board.mark({ movable: [...this.board.pieces.keys()] });
   }
 
@@ -47,6 +48,8 @@ export class Setup {
   origin(square) {
     return square;
   }
+
+  refused() {}
 
   cancel() {}
 

@@ -75,6 +75,10 @@ export default {
     unknown: "Not known: there is no table for this position.",
     noMove: { white: "White has no move: Black has won.", black: "Black has no move: White has won." },
     noPieces: { white: "White has no pieces left: Black has won.", black: "Black has no pieces left: White has won." },
+    lacks: {
+      both: "The board is empty: both sides need a piece.", white: "White has no piece: both sides need one.",
+      black: "Black has no piece: both sides need one.",
+    },
     claim: { white: "White may claim a draw: {rules}.", black: "Black may claim a draw: {rules}." },
     undetermined: "A rule makes this a draw unless it is won on the board, and no table tells that.",
     fromMoves: "Known from its moves: there is no table for the position itself.",
@@ -83,10 +87,6 @@ export default {
     dtc: { one: "{n} ply to a capture or man's move (DTC)", other: "{n} plies to a capture or man's move (DTC)" },
     dtb: { one: "{n} ply to a capture or promotion (DTB)", other: "{n} plies to a capture or promotion (DTB)" },
   },
-    lacks: {
-      both: "The board is empty: both sides need a piece.", white: "White has no piece: both sides need one.",
-      black: "Black has no piece: both sides need one.",
-    },
   rule: {
     withArticle: "{rule} ({article})",
     "king-moves": "15 moves by kings only", "three-kings": "three kings against one", "main-road": "main road",

@@ -74,6 +74,10 @@ export default {
     unknown: "Nav zināms: šai pozīcijai nav tabulas.",
     noMove: { white: "Baltajiem nav gājienu: melnie ir uzvarējuši.", black: "Melnajiem nav gājienu: baltie ir uzvarējuši." },
     noPieces: { white: "Baltajiem vairs nav kauliņu: melnie ir uzvarējuši.", black: "Melnajiem vairs nav kauliņu: baltie ir uzvarējuši." },
+    lacks: {
+      both: "Dēlis ir tukšs: figūras vajag abām pusēm.", white: "Baltajiem nav figūru: tās vajag abām pusēm.",
+      black: "Melnajiem nav figūru: tās vajag abām pusēm.",
+    },
     claim: { white: "Baltie var prasīt neizšķirtu: {rules}.", black: "Melnie var prasīt neizšķirtu: {rules}." },
     undetermined: "Pēc noteikumiem šeit ir neizšķirts, ja vien uz dēļa nav uzvaras, bet tabulas tam nav.",
     fromMoves: "Zināms pēc gājieniem: pašai pozīcijai tabulas nav.",
@@ -82,10 +86,6 @@ export default {
     dtc: { one: "{n} pusgājiens līdz sišanai vai kauliņa gājienam (DTC)", zero: "{n} pusgājienu līdz sišanai vai kauliņa gājienam (DTC)", other: "{n} pusgājieni līdz sišanai vai kauliņa gājienam (DTC)" },
     dtb: { one: "{n} pusgājiens līdz sišanai vai jaunai dāmai (DTB)", zero: "{n} pusgājienu līdz sišanai vai jaunai dāmai (DTB)", other: "{n} pusgājieni līdz sišanai vai jaunai dāmai (DTB)" },
   },
-    lacks: {
-      both: "Dēlis ir tukšs: figūras vajag abām pusēm.", white: "Baltajiem nav figūru: tās vajag abām pusēm.",
-      black: "Melnajiem nav figūru: tās vajag abām pusēm.",
-    },
   rule: {
     withArticle: "{rule} ({article})",
     "king-moves": "15 gājieni tikai ar dāmām", "three-kings": "trīs dāmas pret vienu", "main-road": "lielceļš",
