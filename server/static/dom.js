@@ -23,6 +23,9 @@ export const html = (name, attributes = {}, ...children) =>
 export const svg = (name, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, name), attributes, children);
 
+/** The text of what is chosen in a list, for a screen too narrow for the list to show it; a reader has the list. */
+export const wholeChoice = text => html("p", { class: "whole-choice faint", "aria-hidden": "true" }, text);
+
 /** Put other children into an element, leaving out null. */
 export function replace(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter(child => child !== null && child !== undefined));

@@ -17,7 +17,7 @@ export function showSheet(element, moves, turn, current, go, faintAfter = Infini
     const told = { class: looks, "data-ply": index + 1, "aria-current": made ? "true" : null };
     const move = go ? html("button", { type: "button", onclick: () => go(index + 1), ...told }, text + (mark ?? ""))
       : html("span", told, text + (mark ?? ""));
-    return [label ? html("span", { class: "sheet-number" }, label) : null, move];
+    return label ? html("span", { class: "sheet-pair" }, html("span", { class: "sheet-number" }, label), move) : move;
   });
   replace(element, items);
   const now = element.querySelector("[aria-current]");

@@ -35,7 +35,7 @@ export default {
     label: "FEN", show: "Show", copy: "Copy", copied: "Copied",
   },
   numbering: {
-    label: "What square numbers mean", choose: "Numbers: choose…", asWritten: "Numbers: as the game says",
+    label: "What square numbers mean", choose: "Numbers: choose…", asWritten: "Numbers: as in the game",
     a1: "1 = a1 (PDN)", b8: "1 = b8 (lidraughts)", g1: "1 = g1 (CheckerBoard)",
     needed: "The squares are numbers, and programs count them in different ways. Choose which square is number 1.",
   },

@@ -34,7 +34,7 @@ export default {
     label: "FEN", show: "Rādīt", copy: "Kopēt", copied: "Nokopēts",
   },
   numbering: {
-    label: "Ko nozīmē lauciņu numuri", choose: "Numuri: izvēlieties…", asWritten: "Numuri: kā teikts partijā",
+    label: "Ko nozīmē lauciņu numuri", choose: "Numuri: izvēlieties…", asWritten: "Numuri: kā partijā",
     a1: "1 = a1 (PDN)", b8: "1 = b8 (lidraughts)", g1: "1 = g1 (CheckerBoard)",
     needed: "Lauciņi pierakstīti ar numuriem, bet programmas tos numurē dažādi. Izvēlieties, kuram lauciņam ir 1. numurs.",
   },

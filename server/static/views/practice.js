@@ -3,7 +3,7 @@
 import { askMaterials, isDropped, Latest } from "../api.js";
 import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
-import { html, redraw, replace } from "../dom.js";
+import { html, redraw, replace, wholeChoice } from "../dom.js";
 import { bestMove, CLASSES, costOf, findPosition, replyTo } from "../drill.js";
 import { t } from "../i18n.js";
 import { showSheet } from "../sheet.js";
@@ -210,7 +210,8 @@ export class PracticeView {
     }, CLASSES.filter(available).map(({ id }) => option(id, t(`practice.class.${id}`))),
     this.#materials ? option("any", t("practice.class.any")) : null);
     return html("div", { class: "card practice-choice" },
-      html("label", { class: "stacked" }, html("span", {}, t("practice.choose")), chosen),
+      html("label", { class: "stacked" }, html("span", {}, t("practice.choose")), chosen,
+        this.#chosen === "any" ? null : wholeChoice(t(`practice.class.${this.#chosen}`))),
       this.#chosen === "any" ? this.#anyMaterial() : null,
       html("button", { type: "button", id: "practice-start", class: "main-button", onclick: () => this.#start() },
         t("practice.start")));

@@ -3,7 +3,7 @@
 import { askMaterial, askMaterials, isDropped, Latest } from "../api.js";
 import { pieceIcon } from "../board/pieces.js";
 import { histogram, OUTCOMES, outcomeBar } from "../charts.js";
-import { find, html, redraw, replace } from "../dom.js";
+import { find, html, redraw, replace, wholeChoice } from "../dom.js";
 import { number, percent, t } from "../i18n.js";
 import { inMoves } from "../moves.js";
 import { OFFICIAL, rulesetName } from "../rulesets.js";
@@ -164,6 +164,7 @@ export class StatisticsView {
     } });
     return [html("div", { class: "card-head" }, html("label", { class: "inline" }, html("span", {}, t("statistics.distances")), select),
       html("label", { class: "inline" }, logarithmic, html("span", {}, t("statistics.logarithmic")))),
+    wholeChoice(t(`statistics.histogram.${name}`)),
     histogram(counts, { title: t(`statistics.histogram.${name}`), logarithmic: this.#logarithmic })];
   }
 
