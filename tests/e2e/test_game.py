@@ -157,7 +157,11 @@ def test_another_ruleset_judges_anew(desk: Desk) -> None:
     expect(desk.find("#game-clocks [data-rule=three-kings]")).to_be_visible()
     desk.find("#last").click()
     desk.find("#back").click()
+    desk.find("#game summary").click()
+    desk.find("#pdn").fill("1. c3-d4 another game")
     desk.find("#ruleset").select_option("club")
     expect(desk.find("#game-clocks [data-rule=three-kings]")).to_have_count(0)
+    # What is being written is not lost.
+    expect(desk.find("#pdn")).to_have_value("1. c3-d4 another game")
     expect(desk.find("#game-sheet [aria-current]")).to_have_text("f2:b6?")
     judged(desk)

@@ -3,7 +3,7 @@
 import { isDropped, Latest } from "../api.js";
 import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
-import { find, html, redraw, replace } from "../dom.js";
+import { find, html, redraw, replace, wholeChoice } from "../dom.js";
 import { gameGraph } from "../gamegraph.js";
 import { endingSentence, moveNumber, problemOf, title } from "../gametext.js";
 import { list, t } from "../i18n.js";
@@ -43,11 +43,13 @@ export class GameView {
     return this.#asked && { ...this.#asked, chosen: this.#chosen };
   }
 
-  /** Take over a game that was judged before the page was loaded anew: it is judged again once it is to be seen. */
+  /** Take over a game that was judged before the page was loaded anew; it is judged again once it is to be seen. */
   recall({ chosen, ...judged }) {
     this.#chosen = chosen;
     if (this.#asked?.text === judged.text && this.#asked.numbering === judged.numbering) return;
     this.#asked = judged;
+    this.#text = judged.text;
+    this.#numbering = judged.numbering;
     this.#games = [];
   }
 
@@ -83,15 +85,18 @@ export class GameView {
   }
 
   #judgeAgain() {
-    this.#text = this.#asked.text;
-    this.#numbering = this.#asked.numbering;
-    this.#judge(this.#text, { chosen: this.#chosen, stay: true });
+    const { text, numbering } = this.#asked;
+    this.#judge(text, numbering, { chosen: this.#chosen, stay: true });
+  }
+
+  #judgeText(text) {
+    this.#text = text;
+    this.#judge(text, this.#numbering);
   }
 
   /** Have a text judged, and show one of its games: at its beginning, or to `stay` at the ply that is on the board. */
-  async #judge(text, { chosen = 0, stay = false } = {}) {
-    const numbering = this.#numbering, { ruleset } = this.session, signal = this.#latest.begin();
-    this.#text = text;
+  async #judge(text, numbering, { chosen = 0, stay = false } = {}) {
+    const { ruleset } = this.session, signal = this.#latest.begin();
     this.#busy = true;
     this.problem(null);
     this.render();
@@ -102,15 +107,15 @@ export class GameView {
       this.#toBoard(stay ? this.#ply : 0);
     } catch (error) {
       if (isDropped(error)) return;
-      // What was judged before is not of this text.
       this.#games = [];
-      this.#asked = null;
+      // What was judged before is not of this text; a game that is judged again may be so another time.
+      if (!stay) this.#asked = null;
       this.problem(error);
     }
     this.#busy = false;
     this.rewrite();
     this.render();
-    if (!this.#game) this.#field.focus();
+    if (!this.#game && !stay) this.#field.focus();
   }
 
   get #field() {
@@ -138,12 +143,12 @@ export class GameView {
       this.element.classList.remove("dropping");
       const [file] = event.dataTransfer.files;
       if (file) this.#read(file);
-      else this.#judge(event.dataTransfer.getData("text"));
+      else this.#judgeText(event.dataTransfer.getData("text"));
     });
   }
 
   async #read(file) {
-    if (file) this.#judge(await file.text());
+    if (file) this.#judgeText(await file.text());
   }
 
   render() {
@@ -151,8 +156,6 @@ export class GameView {
   }
 
   #draw() {
-    const typed = this.#field?.value;
-    if (typed !== undefined && !this.#busy) this.#text = typed;
     const open = !this.#game;
     replace(this.element, this.#entry(open), this.#game ? this.#report() : null);
     if (!this.#game?.start) return;
@@ -172,7 +175,10 @@ export class GameView {
       onchange: event => { this.#numbering = event.target.value; } },
     numberingOptions(this.#numbering, t("numbering.asWritten")));
     const text = html("textarea", { id: "pdn", rows: 7, spellcheck: "false", placeholder: t("game.placeholder"),
-      oninput: () => { numbering.hidden = !pdnHasNumbers(text.value); } });
+      oninput: () => {
+        this.#text = text.value;
+        numbering.hidden = !pdnHasNumbers(text.value);
+      } });
     text.value = this.#text;
     return html("details", { class: "card", open },
       html("summary", {}, html("h2", {}, t("game.title"))),
@@ -180,10 +186,10 @@ export class GameView {
       html("label", { for: "pdn", class: "unseen" }, t("game.text")), text,
       html("div", { class: "buttons" },
         html("button", { type: "button", id: "judge", class: "main-button", disabled: this.#busy,
-          onclick: () => this.#judge(text.value) }, t(this.#busy ? "game.judging" : "game.judge")),
+          onclick: () => this.#judgeText(text.value) }, t(this.#busy ? "game.judging" : "game.judge")),
         numbering,
         html("label", { class: "file-button" }, t("game.file"), file),
-        html("button", { type: "button", id: "example-game", onclick: () => this.#judge(EXAMPLE) }, t("game.example"))));
+        html("button", { type: "button", id: "example-game", onclick: () => this.#judgeText(EXAMPLE) }, t("game.example"))));
   }
 
   #report() {
@@ -218,7 +224,8 @@ export class GameView {
         this.#toBoard(0);
         this.render();
       } }, this.#games.map((game, index) =>
-        html("option", { value: index, selected: index === this.#chosen }, `${game.number}. ${title(game)}`))));
+        html("option", { value: index, selected: index === this.#chosen }, `${game.number}. ${title(game)}`))),
+    wholeChoice(title(this.#game)));
   }
 
   #mistake({ ply, move, player, rules_before: before, rules_after: after, board_before, board_after, keeping }) {
