@@ -1,5 +1,7 @@
 """Statistics of the materials."""
 
+from typing import Any
+
 import pytest
 from desk import Desk
 
@@ -70,6 +72,25 @@ def test_tables_without_histograms(desk: Desk) -> None:
     desk.open("view=statistics&material=KKMvK")
     expect(desk.find("#uncounted code")).to_have_text("shashki generate --replace --pieces 4")
     expect(desk.find(".histogram")).to_have_count(0)
+
+
+def test_the_command_makes_tables_of_the_same_kind(desk: Desk) -> None:
+    def material(name: str, *metrics: str) -> dict[str, Any]:
+        mirror = "v".join(reversed(name.split("v")))
+        return {"material": name, "mirror": mirror, "pieces": len(name) - 1, "metrics": metrics}
+
+    command = "async all => (await import('/static/remake.js')).remakeCommand(all)"
+    small = [material("KvK", "wdl", "dtc"), material("KvM", "wdl", "dtc"), material("MvK", "wdl", "dtc")]
+    large = [material("KKKvM", "wdl", "dtc", "dtw"), material("MvKKK", "wdl", "dtc", "dtw")]
+    desk.open()
+    for all_, wanted in (
+        ({"pieces": 2, "ruleset": "official", "materials": small}, "--pieces 2 --metrics wdl,dtc"),
+        (
+            {"pieces": 2, "ruleset": "king-moves-only", "materials": small + large},
+            "--materials KKKvM --ruleset king-moves-only",
+        ),
+    ):
+        assert desk.page.evaluate(command, all_) == f"shashki generate --replace {wanted}"
 
 
 def test_the_rules_of_the_tables_have_their_name(desk: Desk) -> None:

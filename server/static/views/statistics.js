@@ -6,7 +6,8 @@ import { histogram, OUTCOMES, outcomeBar } from "../charts.js";
 import { find, html, redraw, replace, wholeChoice } from "../dom.js";
 import { number, percent, t } from "../i18n.js";
 import { inMoves } from "../moves.js";
-import { OFFICIAL, rulesetName } from "../rulesets.js";
+import { remakeCommand } from "../remake.js";
+import { rulesetName } from "../rulesets.js";
 
 const SHOWN_PIECES = 4;
 
@@ -170,11 +171,9 @@ export class StatisticsView {
 
   /** Tables of an earlier version: how to come by what they do not have. */
   #uncounted() {
-    const { pieces, ruleset } = this.#all;
-    const command = ["shashki generate --replace", `--pieces ${pieces}`, ruleset && ruleset !== OFFICIAL ? `--ruleset ${ruleset}` : null];
     return [html("h3", {}, t("statistics.distances")),
       html("p", { class: "faint", id: "uncounted" }, t("statistics.uncounted"), " ",
-        html("code", {}, command.filter(Boolean).join(" ")))];
+        html("code", {}, remakeCommand(this.#all)))];
   }
 
   #leads({ depends_on: names }) {
