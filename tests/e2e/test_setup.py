@@ -34,6 +34,8 @@ def test_nobody_has_won_while_a_side_has_no_piece_yet(desk: Desk) -> None:
     expect(desk.find("#clocks-card")).to_be_hidden()
     desk.square("c3").click()
     expect(desk.verdict).to_have_text("Black has no piece: both sides need one.")
+    for hidden in ("#moves-card", "#clocks-card", "#distances", "#best-line"):
+        expect(desk.find(hidden)).to_be_hidden()
     desk.page.get_by_role("radio", name="black king").check()
     desk.square("h8").click()
     expect(desk.verdict).to_contain_text("Black wins in")

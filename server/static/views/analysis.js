@@ -48,27 +48,32 @@ export class AnalysisView {
   render() {
     const { answer: answered, cases, problem } = this.session;
     find("#analysis").classList.toggle("late", !answered && !problem);
-    for (const id of ["clocks-card", "moves-card"]) find(`#${id}`).hidden = problem !== null;
+    for (const id of ["clocks-card", "moves-card"]) find(`#${id}`).hidden = problem !== null || this.#lack !== null;
     find(".verdict-card").hidden = problem !== null;
     this.#sheet();
     this.#examples();
     if (!answered) return;
-    const answer = known(answered), lack = this.session.node.move ? null : lackSentence(answer);
+    const answer = known(answered), lack = this.#lack;
     const verdict = find("#verdict");
     verdict.textContent = lack ?? verdictSentence(answer);
     verdict.className = `verdict ${lack ? "unknown" : tone(answer)}`;
-    if (lack) find("#clocks-card").hidden = true;
     say(find("#ruled"), claimSentence(answer));
     say(find("#source"), answer.fromMoves ? t("verdict.fromMoves") : null);
-    say(find("#distances"), answer.moves.length ? distancesText(answer) : null);
+    say(find("#distances"), answer.moves.length && !lack ? distancesText(answer) : null);
     showClocks(find("#clocks"), answer, cases);
-    find("#moves-card").hidden = answer.moves.length === 0;
+    find("#moves-card").hidden = answer.moves.length === 0 || lack !== null;
     // Until the next answer the list stays in sight, and its moves are those of another position.
     const still = () => this.session.answer === answered;
     const point = move => still() && this.board.arrow(move?.path, move?.captured);
     const make = move => still() && this.session.play(move);
     redraw(find("#moves"), () => showMoves(find("#moves"), answer, { point, make }));
-    this.moving.allow(answer.moves, this.session.node.move?.path ?? []);
+    this.moving.allow(lack ? [] : answer.moves, this.session.node.move?.path ?? []);
+  }
+
+  /** What keeps the position from being one of a game; null where nothing does. A move may take the last piece. */
+  get #lack() {
+    const { answer, node } = this.session;
+    return answer && !node.move ? lackSentence(answer) : null;
   }
 
   /** The moves made, and after them what is left of the best line. */
@@ -84,7 +89,7 @@ export class AnalysisView {
     const end = ahead === null ? null : player.line.answer;
     say(find("#line-end"), end && lineEnd(end));
     find("#sheet").hidden = shown.length === 0;
-    find("#best-line").hidden = ahead !== null || session.answer?.moves.length === 0;
+    find("#best-line").hidden = ahead !== null || session.answer?.moves.length === 0 || this.#lack !== null;
   }
 
   #examples() {
