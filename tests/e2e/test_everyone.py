@@ -194,7 +194,7 @@ def test_keys_that_step_wherever_the_keyboard_is(desk: Desk) -> None:
     expect(desk.find("#fen")).to_have_value(re.compile(",$"))
     expect(turn).to_have_text("Black to move")
     desk.find(".legend summary").last.click()
-    expect(desk.find("#examples")).to_contain_text("The keys , and . step back and forward")
+    expect(desk.find("#examples")).to_contain_text("The keys “,” and “.” step back and forward")
 
 
 def test_set_up_and_moves_by_keyboard(desk: Desk) -> None:

@@ -21,7 +21,7 @@ export default {
   keys: {
     title: "By keyboard",
     board: "Tab leads to the board. There the arrows go over the squares, Enter chooses a piece and where it goes, Escape lets go of it.",
-    steps: "The keys , and . step back and forward through the moves, wherever you are; so do ← → Home End while you are not on the board.",
+    steps: "The keys “,” and “.” step back and forward through the moves, wherever you are; so do ← → Home End while you are not on the board.",
   },
   steps: {
     first: "To the beginning", back: "One move back", play: "Play the best line", pause: "Stop", forward: "One move forward",

@@ -21,7 +21,7 @@ export default {
   keys: {
     title: "Tastatūra",
     board: "Tab ved uz dēli. Tur bultiņas pārvietojas pa lauciņiem, Enter izvēlas figūru un to, kurp iet, Escape izvēli atceļ.",
-    steps: "Taustiņi , un . iet pa gājieniem atpakaļ un uz priekšu, lai kur jūs būtu; ← → Home End — kamēr neesat uz dēļa.",
+    steps: "Taustiņi “,” un “.” iet pa gājieniem atpakaļ un uz priekšu, lai kur jūs būtu; ← → Home End — kamēr neesat uz dēļa.",
   },
   steps: {
     first: "Uz sākumu", back: "Gājienu atpakaļ", play: "Rādīt labāko spēli", pause: "Apturēt", forward: "Gājienu uz priekšu", last: "Uz beigām",
