@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from tablebase.adjudication import ProblemKind
+from tablebase.pdn import FaultKind
+
 STATIC = Path(__file__).parent.parent / "server" / "static"
 FILES = sorted(path for path in STATIC.rglob("*") if path.is_file())
 MODULES = [path for path in FILES if path.suffix == ".js"]
@@ -104,6 +107,20 @@ def test_the_examples_are_won(client: FlaskClient) -> None:
     for fen in examples:
         with client.get("/v1/position", query_string={"fen": fen}) as response:
             assert response.get_json()["rules_outcome"] == "win"
+
+
+@pytest.mark.parametrize("language", ["en", "ru", "lv"])
+def test_problems_have_sentences(language: str) -> None:
+    """A player reads of a problem in the language of the page: every kind of it has a message there."""
+    problems = (STATIC.parent / "problems.py").read_text("utf-8")
+    kinds = set(re.findall(r'"([a-z]+(?:-[a-z]+)+|busy)",\s*"[A-Z]', problems))
+    assert {"bad-notation", "busy", "bad-table"} <= kinds
+    # Only a program asks in such a way.
+    kinds -= {"bad-parameter", "bad-body", "unsupported-media-type"}
+    wrong = {*map(str, ProblemKind), *map(str, FaultKind)}
+    text = TEXT[STATIC / "lang" / f"{language}.js"]
+    for kind in kinds | wrong:
+        assert re.search(rf'[\s"]{kind}"?: "', text), kind
 
 
 def test_the_rulesets_have_names(client: FlaskClient) -> None:

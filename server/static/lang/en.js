@@ -148,6 +148,7 @@ export default {
     "bad-counter": "A count in this position makes no sense.", "bad-ruleset": "There are no such rules.",
     "bad-table": "A table cannot be used.", "bad-material": "There are no such pieces.", "no-such-material": "There is no table of these pieces.",
     "no-such-position": "There is no such position.", "too-rare": "Such a position is too rare to be found now. Try once more.",
+    "too-many-requests": "Too many questions in a short time. Try again in a minute.",
     busy: "The server has too much to do. Try again in a moment.", "no-tables": "The server has no tables.",
     status413: "This text is too long. Judge fewer games at once.", status500: "The server has made a mistake.",
     other: "The server could not make anything of this.",

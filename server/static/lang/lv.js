@@ -147,6 +147,7 @@ export default {
     "bad-counter": "Gājienu skaitītājam pozīcijā nav jēgas.", "bad-ruleset": "Tādu noteikumu nav.",
     "bad-table": "Tabulu nevar izmantot.", "bad-material": "Tāda figūru sastāva nav.", "no-such-material": "Šādam figūru sastāvam nav tabulas.",
     "no-such-position": "Tādas pozīcijas nav.", "too-rare": "Tāda pozīcija ir pārāk reta, šoreiz to neizdevās atrast. Mēģiniet vēlreiz.",
+    "too-many-requests": "Pārāk daudz pieprasījumu īsā laikā. Mēģiniet vēlreiz pēc minūtes.",
     busy: "Serveris ir aizņemts. Mēģiniet vēlreiz pēc brīža.", "no-tables": "Serverim nav tabulu.",
     status413: "Teksts ir pārāk garš. Vērtējiet mazāk partiju uzreiz.", status500: "Kļūda serverī.",
     other: "Serveris ar to netika galā.",
