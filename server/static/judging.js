@@ -18,7 +18,7 @@ async function judged(text, ruleset, numbering, signal) {
   try {
     return (await askGames(text, ruleset, numbering, signal)).games;
   } catch (error) {
-    throw kindOf(error) === "bad-parameter" ? new RefusedError("game.notTaken") : error;
+    throw kindOf(error) === "bad-body" ? new RefusedError("game.notTaken") : error;
   }
 }
 
