@@ -132,6 +132,24 @@ def test_a_reload_elsewhere_forgets_no_practice(desk: Desk) -> None:
     expect(desk.find(".practice-sheet [data-ply]")).to_have_count(2)
 
 
+def test_going_back_to_an_earlier_practice_finds_its_task(desk: Desk) -> None:
+    start(desk, "threeKings", "W:WKc1,Kf8,Kh2:BKa7")
+    desk.move("h2", "e5")
+    expect(desk.find(".practice-sheet [data-ply='2']")).to_be_visible()
+    desk.page.unroute("**/v1/random?**")
+    desk.page.route(
+        "**/v1/random?**", lambda route: route.fulfill(json={"fen": "W:WKa1:BKc7,Kb8,Kd8:C27,27,13,0,1"})
+    )
+    desk.find("#practice-class").select_option("holdRoad")
+    desk.find("#practice-start").click()
+    expect(desk.find(".practice-goal")).to_have_text("You are White: hold the draw.")
+    expect(desk.find("#practice-notes")).to_have_text("None so far.")
+    desk.page.go_back()
+    expect(desk.find(".practice-goal")).to_have_text("You are White: win.")
+    expect(desk.find("#practice-notes .note-slow")).to_have_count(1)
+    expect(desk.find("#practice-turn")).to_have_text("Your move.")
+
+
 def test_an_address_sets_the_task(desk: Desk) -> None:
     desk.open("view=practice&side=black&goal=draw&fen=B:WKc1,Kf8,Kh2:BKa7")
     expect(desk.find(".practice-goal")).to_have_text("You are Black: hold the draw.")
