@@ -81,8 +81,8 @@ class Settings(BaseModel):
     )
     max_per_minute: Annotated[int, Field(ge=0, le=1_000_000_000)] = Field(
         0,
-        description="how many requests for `/v1/` of one address a process answers in a minute; 0: all of them. "
-        "Behind a proxy every request has the address of the proxy, so that it has to do this",
+        description="how many requests for `/v1/` of one address a process answers in a minute; 0: all of "
+        "them. Behind a proxy every request has the address of the proxy, so that it has to do this",
     )
 
 
