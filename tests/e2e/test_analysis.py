@@ -260,3 +260,13 @@ def test_a_busy_server_is_asked_again(desk: Desk) -> None:
     desk.position("W:WKc1,Kd2,Ka3:BKa1")
     expect(desk.find("#problem")).to_be_visible()
     assert refusals == 0
+
+
+def test_a_line_of_another_length_than_the_verdict_says_so(desk: Desk) -> None:
+    said = "it need not be as long as the shortest win"
+    for fen, other in (("W:WKa1,Ke1,c3:BKb8", True), (THREE_KINGS, False)):
+        desk.position(fen)
+        desk.find("#best-line").click()
+        end = desk.find("#line-end")
+        expect(end).to_contain_text("White wins after")
+        assert (said in end.inner_text()) is other

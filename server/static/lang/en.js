@@ -135,6 +135,7 @@ export default {
     drawn: { one: "Best play: a draw after {n} ply, {rules}.", other: "Best play: a draw after {n} plies, {rules}." },
     draw: "Best play from here on is a draw.",
     limit: { one: "The line stops after {n} ply.", other: "The line stops after {n} plies." },
+    otherLength: "Both sides play for the draw rules first, so it need not be as long as the shortest win.",
     unknown: "No table tells how best play goes on.",
   },
   examples: {

@@ -134,6 +134,7 @@ export default {
     drawn: { one: "Labākajā spēlē neizšķirts pēc {n} pusgājiena: {rules}.", other: "Labākajā spēlē neizšķirts pēc {n} pusgājieniem: {rules}." },
     draw: "Labākajā spēlē no šejienes ir neizšķirts.",
     limit: { one: "Parādīts {n} pusgājiens.", zero: "Parādīts {n} pusgājienu.", other: "Parādīti {n} pusgājieni." },
+    otherLength: "Abas puses vispirms ņem vērā neizšķirta noteikumus, tāpēc garums var atšķirties no īsākās uzvaras.",
     unknown: "Kā spēlēt tālāk, tabulas nesaka.",
   },
   examples: {

@@ -105,9 +105,9 @@ export class AnalysisView {
 }
 
 /** How a line ends, in a sentence. */
-function lineEnd({ end, winner, fired, moves }) {
+function lineEnd({ end, winner, fired, moves, dtw }) {
   const n = moves.length;
-  if (end === "game-over") return t(`line.won.${winner}`, { n });
+  if (end === "game-over") return t(`line.won.${winner}`, { n }) + (n === dtw ? "" : ` ${t("line.otherLength")}`);
   if (end === "draw" && fired.length) return t("line.drawn", { n, rules: list(fired.map(ruleName)) });
   return t(`line.${end}`, { n });
 }
