@@ -52,7 +52,7 @@ def games(query: GamesParameters, raw: Games) -> Response:
         service.tablebase,
         query.ruleset,
         query.numbering,
-        settings.game_effort // len(read),
+        settings.request_effort // len(read),
         settings.max_game_plies,
     )
     with heavy():

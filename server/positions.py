@@ -23,6 +23,7 @@ from tablebase.report import (
     draw_cases_report,
     position_report,
 )
+from tablebase.rulesearch import RuleSearch
 
 api = routes("positions", "what positions are worth")
 
@@ -49,7 +50,7 @@ class PositionsReport(TypedDict):
 @api.get("/v1/position", responses=answers(PositionReport))
 def position(query: PositionParameters) -> Response:
     """What a position and its game are worth, and its moves, best first."""
-    return jsonify(_told(query.clock()))
+    return jsonify(_told(query.clock(), this_service().search()))
 
 
 @api.get("/v1/line", responses=answers(LineReport, HTTPStatus.SERVICE_UNAVAILABLE))
@@ -57,7 +58,7 @@ def line(query: LineParameters) -> Response:
     """Best play of both sides from a position on."""
     clock, plies, service = query.clock(), query.plies(), this_service()
     with heavy():
-        told = best_line_report(service.tablebase, clock, plies, service.settings.position_effort)
+        told = best_line_report(service.tablebase, clock, plies, service.search())
     POSITIONS.inc(1 + len(told["moves"]))
     return jsonify(told)
 
@@ -82,10 +83,11 @@ def positions(body: PositionsBody, query: NoParameters) -> Response:
     """Many positions at once: an answer or a problem for each."""
     body.check_size()
     ruleset, numbering = body.rules(), body.squares()
+    search = this_service().search()
 
     def result(fen: str) -> FoundReport | RefusedReport:
         try:
-            return {"position": _told(Clock.from_fen(fen, ruleset, numbering))}
+            return {"position": _told(Clock.from_fen(fen, ruleset, numbering), search)}
         except TablebaseError as error:
             return {"problem": problem_of(error)}
 
@@ -94,7 +96,6 @@ def positions(body: PositionsBody, query: NoParameters) -> Response:
     return jsonify(told)
 
 
-def _told(clock: Clock) -> PositionReport:
-    service = this_service()
+def _told(clock: Clock, search: RuleSearch) -> PositionReport:
     POSITIONS.inc()
-    return position_report(service.tablebase, clock, service.settings.position_effort)
+    return position_report(this_service().tablebase, clock, search)

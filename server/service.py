@@ -11,6 +11,7 @@ from flask import Flask, current_app
 from server.settings import Settings
 from tablebase.catalog import Catalog
 from tablebase.cli import DISTRIBUTION
+from tablebase.rulesearch import RuleSearch
 from tablebase.tablebase import Tablebase
 
 _EXTENSION = "shashki"
@@ -41,6 +42,10 @@ class Service:
         """The service over these tables."""
         etag = f"{catalog.version}-{program_version()}"
         return cls(settings, tablebase, catalog, etag, compiled, BoundedSemaphore(settings.max_heavy))
+
+    def search(self) -> RuleSearch:
+        """What looks ahead for one request, as far as the settings allow."""
+        return RuleSearch(self.tablebase, self.settings.position_effort, self.settings.request_effort)
 
     def register(self, app: Flask) -> None:
         """Make an application answer from it."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import logging
 import socket
 import sys
 import time
@@ -20,20 +21,40 @@ from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 
+from server.queueing import Queue
 from tablebase.errors import TablebaseError
 
 if TYPE_CHECKING:
     from flask import Flask
 
-THREADS = 2
-"""Requests that a process works on at a time. Python code of one process runs on one core, so a second thread
+WORKING = 2
+"""Requests that a process works on at a time. Python code of one process runs on one core, so a second one
 only keeps short requests from waiting behind a long one; more of them make all answers late."""
+READING = 32
+"""Bodies that a process receives at a time, however slowly."""
+THREADS = 64
+"""Requests that a process has at a time: worked on, being received, or waiting."""
 STOP_SECONDS = 30
 """How long requests in flight may take to end once the server is to stop."""
 
+
+class _MeantSo(logging.Filter):
+    """Keeps out the server's warning of many threads: most of ours only wait (`server.queueing`)."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a line is to be written."""
+        return "Python threads" not in record.getMessage()
+
+
 _LOGGED_TO_STDERR = {
+    "filters": {"meant-so": {"()": _MeantSo}},
     "handlers": {
-        name: {"formatter": name, "class": "logging.StreamHandler", "stream": "ext://sys.stderr"}
+        name: {
+            "formatter": name,
+            "class": "logging.StreamHandler",
+            "stream": "ext://sys.stderr",
+            "filters": ["meant-so"],
+        }
         for name in ("generic", "access")
     },
     "loggers": {
@@ -99,14 +120,16 @@ def _joined(host: str, port: int) -> str:
 _prepared: Flask | None = None
 
 
-def _application(config: dict[str, Any]) -> Flask:
+def _application(config: dict[str, Any]) -> Queue:
     """The application of a process: the one that it was forked with, or else one of its own."""
     if _prepared is not None:
         gc.freeze()  # what was there before stays: looking through it would only copy shared pages
-        return _prepared
-    from server.app import create_app
+        app = _prepared
+    else:
+        from server.app import create_app
 
-    return create_app(config)
+        app = create_app(config)
+    return Queue(app, app.config["MAX_CONTENT_LENGTH"], WORKING, READING)
 
 
 def serve(

@@ -61,13 +61,13 @@ class Settings(BaseModel):
     max_line_plies: _Count = Field(500, description="the longest line of `/v1/line`, in plies")
     position_effort: _Count = Field(
         SEARCH_EFFORT,
-        description="how many positions are looked at for one position, and for its moves, where the tables "
-        "alone do not tell how a game ends under the rules",
+        description="how many positions are looked at for one position and its moves, where the tables alone "
+        "do not tell how a game ends under the rules",
     )
-    game_effort: _Count = Field(
-        1000,
-        description="the same for all games of one `POST /v1/game` together: some seconds, where they are "
-        "all needed",
+    request_effort: _Count = Field(
+        10_000,
+        description="the same for all of one `POST /v1/game`, `POST /v1/positions` or `/v1/line` together: a "
+        "second or two, where they are all needed. What comes after that is told by tables alone",
     )
     random_effort: _Count = Field(
         1_000_000,

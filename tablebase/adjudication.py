@@ -27,12 +27,12 @@ from tablebase.rulesearch import RuleSearch
 from tablebase.ruleset import Ruleset
 from tablebase.tablebase import Tablebase
 
-EFFORT = 500
+EFFORT = 5000
 """How many positions are looked at for one game by default, at the most, where the tables alone do not tell
 what a position with its counters is worth. Under the official rules hardly any has to be; under lidraughts,
-where an ending may take all of them, that has taken up to 4 seconds on a busy machine."""
+where an ending may take all of them, that takes a second or more."""
 
-_EFFORT_A_PLY = 30  # few are settled by more, and none shall use up what the rest of the game could do with
+_EFFORT_A_PLY = 300  # few are settled by more, and none shall use up what the rest of the game could do with
 
 MAX_PLIES = 1000
 """The most plies of one game that are followed; the longest games that people have played are far shorter."""

@@ -20,9 +20,9 @@ from tablebase.rulereport import RuleStateReport, rules_report
 from tablebase.rulesearch import RuledMove, RuleSearch
 from tablebase.tablebase import Tablebase
 
-SEARCH_EFFORT = 100
-"""How many positions are looked at, at the most, where the tables alone do not tell how a game ends: once for
-the position, and once for its moves. Whoever asks is waiting; more than this settles hardly any more."""
+SEARCH_EFFORT = 1500
+"""How many positions are looked at, at the most, where the tables alone do not tell how a game ends, for one
+position and its moves. Whoever asks is waiting; more than this settles hardly any more."""
 
 
 class ValueReport(TypedDict):
@@ -161,14 +161,14 @@ def in_moves(plies: int | None) -> int | None:
     return None if plies is None else (plies + 1) // 2
 
 
-def position_report(tablebase: Tablebase, clock: Clock, effort: int = SEARCH_EFFORT) -> PositionReport:
+def position_report(tablebase: Tablebase, clock: Clock, search: RuleSearch | None = None) -> PositionReport:
     """What is known of a position, its game and its moves. A missing table is no error: the outcome is
     `unknown` then. In a game that a rule has drawn the moves are told as if it went on.
 
     Args:
         tablebase: the tables.
         clock: the position, its counters, and the rules.
-        effort: as `SEARCH_EFFORT`.
+        search: one over these tables, to be limited together with others; None: one by itself.
 
     Raises:
         TableError: a table is there but cannot be read.
@@ -177,7 +177,8 @@ def position_report(tablebase: Tablebase, clock: Clock, effort: int = SEARCH_EFF
     position = clock.position
     probe = tablebase.get_probe(position)
     ruling = clock.ruling(board_won_by(tablebase))
-    search = RuleSearch(tablebase, effort)
+    search = search or RuleSearch(tablebase, SEARCH_EFFORT)
+    prospect, moves = search.told(clock, ruling.verdict, probe)
     return {
         "fen": position.to_fen(),
         "turn": str(position.turn),
@@ -197,8 +198,8 @@ def position_report(tablebase: Tablebase, clock: Clock, effort: int = SEARCH_EFF
         "game_over": ruling.verdict.ends_the_game,
         "winner": None if clock.winner is None else str(clock.winner),
         "rules": rules_report(ruling.states),
-        "rules_outcome": str(search.prospect(clock, ruling.verdict, probe)),
-        "moves": [_ruled_move_report(move) for move in search.moves(clock)],
+        "rules_outcome": str(prospect),
+        "moves": [_ruled_move_report(move) for move in moves],
     }
 
 
@@ -266,16 +267,16 @@ def line_report(line: Line, clock: Clock, probe: Probe, prospect: Prospect) -> L
 
 
 def best_line_report(
-    tablebase: Tablebase, clock: Clock, limit: int, effort: int = SEARCH_EFFORT
+    tablebase: Tablebase, clock: Clock, limit: int, search: RuleSearch | None = None
 ) -> LineReport:
-    """The line from a position on, of `limit` plies at the most, under the rules of its clock; `effort` is as
-    `SEARCH_EFFORT`, for each ply.
+    """The line from a position on, of `limit` plies at the most, under the rules of its clock; `search` is as
+    in `position_report`, by itself for each ply.
 
     Raises:
         ArgumentError: the limit is negative.
         TableError: a table is there but cannot be read.
     """
-    search = RuleSearch(tablebase, effort)
+    search = search or RuleSearch(tablebase, SEARCH_EFFORT)
     probe = tablebase.get_probe(clock.position)
     line = search.line(clock, limit)
     return line_report(line, clock, probe, search.prospect(clock, probe=probe))

@@ -2,7 +2,7 @@
 
 Tables tell most of it (`tablebase.prospect`). Where they leave a `maybe`, the moves of both sides are looked
 at, counters and all, until the tables prove each line, or until as many positions have been looked at as were
-allowed: then it stays a `maybe`.
+allowed (all that the moves of one lead to are looked at, or none): then it stays a `maybe`.
 
 The search treads no position twice for the sake of the winner: who can win from the second visit, with less
 left of every count, could have done so from the first. What has come up before it began does count.
@@ -27,10 +27,9 @@ from tablebase.ruleset import Claim, Repeats, RuleName
 if TYPE_CHECKING:
     from tablebase.tablebase import Tablebase
 
-EFFORT = 500
+EFFORT = 5000
 """How many positions a search looks at by default, at the most. Under the official rules hardly any takes so
-many; where they would not be enough, as under lidraughts, that has taken from 0.4 to 4 seconds, by position
-and by how busy the machine was."""
+many; where they would not be enough, as under lidraughts, that takes about a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +89,23 @@ class RuleSearch:
             self._begin()
             found = self._by_search(clock, found)
         return found
+
+    def told(self, clock: Clock, verdict: Verdict, probe: Probe) -> tuple[Prospect, list[RuledMove]]:
+        """What the position of a clock is worth, and its `moves`: one search tells both.
+
+        Args:
+            clock: the game.
+            verdict: what the rules say of it.
+            probe: what the position is worth from fresh counters.
+
+        Raises as `prospect` does.
+        """
+        moves = self.moves(clock)
+        found = self._by_tables(clock, clock.seen_twice, probe, verdict)
+        if _is_open(found) and moves and unknown_that_matters(moves) is None:
+            best = moves[0].prospect
+            found = found if _is_open(best) else best
+        return found, moves
 
     def moves(self, clock: Clock) -> list[RuledMove]:
         """Every legal move, best first; none where the side to move has lost.
@@ -209,9 +225,6 @@ class RuleSearch:
             return self._found[node]
         if self._left <= 0:
             return None
-        self._left -= 1
-        if self._in_all is not None:
-            self._in_all -= 1
         self._found[node] = won = self._look_ahead(clock, seen_twice, winner)
         return won
 
@@ -219,7 +232,11 @@ class RuleSearch:
         aim = clock.position.turn is winner  # what the side to move would like to hear
         is_left_open = False
         open_moves: list[tuple[float, float, int, Clock, frozenset[Position]]] = []
-        for move in legal_moves(clock.position):
+        moves = legal_moves(clock.position)
+        self._left -= len(moves)
+        if self._in_all is not None:
+            self._in_all -= len(moves)
+        for move in moves:
             after = clock.after(move).forgetting()
             twice = frozenset[Position]() if move.zeroing else seen_twice
             if after.position in twice and self._makes_a_draw(after, winner):

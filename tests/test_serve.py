@@ -18,7 +18,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from server.serving import AddressError, reserved, url_of
+from server.serving import READING, AddressError, reserved, url_of
 
 FEN = "W:WKa1,Ke1,c3:BKb8"
 Start = Callable[..., tuple[subprocess.Popen[str], int]]
@@ -115,6 +115,28 @@ def test_a_body_in_chunks_has_the_same_limit(start: Start) -> None:
     status, body = answer_to(head + chunk + chunk + b"1\r\nx\r\n0\r\n\r\n", port)
     assert (status, json.loads(body)["status"]) == (413, 413)
     assert answer_to(head + b"8\r\n1. c3-d4\r\n0\r\n\r\n", port)[0] == 200
+
+
+def test_bodies_that_do_not_come_keep_nobody_waiting(start: Start) -> None:
+    _, port = start()
+    head = b"POST /v1/game HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\n"
+    with ExitStack() as open_ones:
+        slow = [
+            open_ones.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            for _ in range(READING)
+        ]
+        for connection in slow:
+            connection.sendall(head + b"1. ")
+        sleep(1)
+        with urlopen(f"http://127.0.0.1:{port}/health", timeout=20) as response:
+            assert response.status == 200
+        status, body = answer_to(head + b"1. c3-d4 ", port)
+        assert (status, json.loads(body)["status"]) == (503, 503)
+        slow[0].sendall(b"c3-d4 ")
+        answer = HTTPResponse(slow[0])
+        answer.begin()
+        assert answer.status == 200
+        assert answer_to(head + b"1. c3-d4 ", port)[0] == 200
 
 
 def answer_to(request: bytes, port: int) -> tuple[int, bytes]:

@@ -1,0 +1,76 @@
+"""Which requests of a process are worked on, and which wait: for their turn, or for whoever sends them.
+
+A server has many threads for a process, as most of them only wait. Python works on one core, so few requests
+are worked on at a time; and a body is read before that, so that someone who never sends the rest of one keeps
+nobody from being answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from http import HTTPStatus
+from io import BytesIO
+from threading import BoundedSemaphore
+from typing import TYPE_CHECKING
+
+from server.problems import MEDIA_TYPE, RETRY_AFTER, plain_problem
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import InputStream, StartResponse, WSGIApplication, WSGIEnvironment
+
+
+class Queue:
+    """A WSGI application in front of another.
+
+    Args:
+        application: the other.
+        most_bytes: the longest body that it takes.
+        working: how many requests it is given at a time; others wait.
+        reading: how many bodies are read at a time; others are told to come again.
+    """
+
+    def __init__(self, application: WSGIApplication, most_bytes: int, working: int, reading: int) -> None:
+        self._application = application
+        self._most_bytes = most_bytes
+        self._working = BoundedSemaphore(working)
+        self._reading = BoundedSemaphore(reading)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer a request, as WSGI has it."""
+        if self._has_body(environ):
+            if not self._reading.acquire(blocking=False):
+                return _refuse(start_response)
+            try:
+                environ["wsgi.input"] = BytesIO(self._read(environ["wsgi.input"]))
+            finally:
+                self._reading.release()
+        with self._working:
+            return self._application(environ, start_response)
+
+    def _read(self, body: InputStream) -> bytes:
+        """All of a body, or a byte more than may be, which shows that it is too long."""
+        parts: list[bytes] = []
+        left = self._most_bytes + 1
+        while left and (part := body.read(left)):
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
+
+    def _has_body(self, environ: WSGIEnvironment) -> bool:
+        """Whether there is one to be read; one that is too long by what it says is refused unread."""
+        length = environ.get("CONTENT_LENGTH") or ""
+        if length.isdecimal():
+            return 0 < int(length) <= self._most_bytes
+        return "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower()
+
+
+def _refuse(start_response: StartResponse) -> Iterable[bytes]:
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    body = plain_problem(status, "too many requests are being received at once; send this one again").encode()
+    headers = [
+        ("Content-Type", MEDIA_TYPE),
+        ("Content-Length", str(len(body))),
+        ("Retry-After", str(RETRY_AFTER)),
+    ]
+    start_response(f"{status.value} {status.phrase}", headers)
+    return [body]
