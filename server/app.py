@@ -18,7 +18,7 @@ from server.metrics import register_metrics
 from server.problems import refuse_invalid, register_problems
 from server.rate import register_rate
 from server.service import Service, program_version, service_of
-from server.settings import Settings, load_settings
+from server.settings import Settings, load_settings, misspelt
 from tablebase.board import Position
 from tablebase.catalog import Catalog
 from tablebase.datadir import data_directory
@@ -68,8 +68,11 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     directory = data_directory((config or {}).get(DATA_DIRECTORY))
     tablebase, compiled = _open(directory, settings)
     catalog = Catalog(tablebase, directory)
+    log = logging.getLogger(__name__)
+    for name, like in misspelt().items():
+        log.warning("%s in the environment is no setting; is %s meant?", name, like)
     if catalog.problem is not None and catalog.materials:
-        logging.getLogger(__name__).warning("no counts of materials: %s", catalog.problem)
+        log.warning("no counts of materials: %s", catalog.problem)
     Service.of(settings, tablebase, catalog, compiled).register(app)
     register_metrics(app)
     register_rate(app, settings)

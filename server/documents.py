@@ -12,19 +12,23 @@ from server.problems import MEDIA_TYPE, ProblemReport
 
 Problem = model_of(ProblemReport)
 
-_EVERYWHERE = (HTTPStatus.BAD_REQUEST, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.INTERNAL_SERVER_ERROR)
+_EVERYWHERE = (HTTPStatus.BAD_REQUEST, HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
-def answers(report: type | dict[str, Any], *problems: HTTPStatus) -> dict[str | int, Any]:
+def answers(
+    report: type | dict[str, Any], *problems: HTTPStatus, limited: bool = True
+) -> dict[str | int, Any]:
     """What a route may answer.
 
     Args:
         report: the type of a report, or a description of anything else.
         problems: statuses of problems, besides those that every route may answer with.
+        limited: whether it is asked too often by whoever passes `SHASHKI_MAX_PER_MINUTE`.
     """
     schema = {"$ref": f"#/components/schemas/{Problem.__name__}"}
     told: dict[str | int, Any] = {200: report if isinstance(report, dict) else model_of(report)}
-    for status in (*_EVERYWHERE, *problems):
+    limits = (HTTPStatus.TOO_MANY_REQUESTS,) if limited else ()
+    for status in (*_EVERYWHERE, *limits, *problems):
         told[status.value] = {"description": status.phrase, "content": {MEDIA_TYPE: {"schema": schema}}}
     return told
 

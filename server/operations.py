@@ -27,7 +27,7 @@ class HealthReport(TypedDict):
     pieces: Annotated[int, "up to how many pieces all materials have tables"]
 
 
-@api.get("/health", responses=answers(HealthReport, HTTPStatus.SERVICE_UNAVAILABLE))
+@api.get("/health", responses=answers(HealthReport, HTTPStatus.SERVICE_UNAVAILABLE, limited=False))
 def health() -> Response:
     """Whether there are tables to answer from."""
     service = this_service()
@@ -45,7 +45,8 @@ def health() -> Response:
 @api.get(
     "/metrics",
     responses=answers(
-        {"description": "what was counted, as Prometheus reads it", "content": {"text/plain": {}}}
+        {"description": "what was counted, as Prometheus reads it", "content": {"text/plain": {}}},
+        limited=False,
     ),
 )
 def metrics() -> Response:

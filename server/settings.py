@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -84,6 +85,17 @@ class Settings(BaseModel):
         description="how many requests for `/v1/` of one address a process answers in a minute; 0: all of "
         "them. Behind a proxy every request has the address of the proxy, so that it has to do this",
     )
+
+
+def misspelt(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Variables of the environment that are no settings, and the settings that they look much like."""
+    known = [PREFIX + name.upper() for name in Settings.model_fields]
+    close = {
+        name: get_close_matches(name, known, 1, cutoff=0.85)
+        for name in environment
+        if name.startswith(PREFIX) and name not in known
+    }
+    return {name: found[0] for name, found in close.items() if found}
 
 
 def load_settings(

@@ -351,6 +351,17 @@ def test_settings(tables4: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         create_app({DATA_DIRECTORY: tmp_path / "nowhere"})
 
 
+def test_a_misspelt_setting_is_told(
+    tables4: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SHASHKI_MAX_POSITONS", "5")
+    monkeypatch.setenv("SHASHKI_PORT", "tcp://192.0.2.1:8000")  # as Kubernetes sets it
+    with tablebase_of(create_app({DATA_DIRECTORY: tables4})):
+        pass
+    (said,) = caplog.messages
+    assert said == "SHASHKI_MAX_POSITONS in the environment is no setting; is SHASHKI_MAX_POSITIONS meant?"
+
+
 def test_threads_share_the_tables(app: Flask) -> None:
     positions = random_positions(150, seed=2, max_pieces=4)
     Random(1).shuffle(positions)
