@@ -7,11 +7,11 @@ import { ruleName } from "./verdict.js";
 /** Draw the clocks of an answer and of its draw cases. */
 export function showClocks(element, answer, cases) {
   const rows = answer.rules.filter(rule => rule.applies).map(rule =>
-    clock(rule, cases.find(each => each.rule === rule.rule && each.applies)));
+    clock(rule, cases.find(each => each.rule === rule.rule && each.applies), answer.ruleset));
   replace(element, rows.length ? rows : html("p", { class: "faint" }, t("clocks.none")));
 }
 
-function clock(rule, drawCase) {
+function clock(rule, drawCase, ruleset) {
   const { count, limit, fired, unit, stronger } = rule;
   const what = unit === "own-moves" && stronger ? `${unit}-${stronger}` : unit;
   const text = t(`clocks.unit.${what}`, { count, limit, n: limit });
@@ -21,7 +21,7 @@ function clock(rule, drawCase) {
   const state = fired ? "fired" : share >= 0.7 ? "near" : "open";
   const label = fired ? t(rule.claim === "automatic" ? "clocks.fired" : "clocks.claimable") : null;
   return html("div", { class: `clock clock-${state}`, "data-rule": rule.rule },
-    html("span", { class: "clock-name" }, ruleName(rule)),
+    html("span", { class: "clock-name" }, ruleName(rule, ruleset)),
     html("span", { class: "clock-count number" }, text, label ? [" · ", html("strong", {}, label)] : null),
     bar(share),
     need(rule, drawCase));

@@ -1,8 +1,8 @@
 /** A judged game in words: its name, how it ended, what is wrong with its text. */
 
-import { has, list, t } from "./i18n.js";
+import { has, t } from "./i18n.js";
 import { serverText } from "./problems.js";
-import { ruleName } from "./verdict.js";
+import { ruleNames } from "./verdict.js";
 
 export function title({ tags, number }) {
   const players = tags.White && tags.Black ? `${tags.White} – ${tags.Black}` : null;
@@ -16,10 +16,10 @@ export function moveNumber({ start }, ply) {
 }
 
 /** How a game ended by the rules, and what its written result is beside that. */
-export function endingSentence({ ending, result, agreement, written, plies }) {
+export function endingSentence({ ruleset, ending, result, agreement, written, plies }) {
   const n = plies.length, last = plies.at(-1)?.after;
   const key = ending === "won" ? `won.${result}` : ending;
-  const rules = ending === "drawn" ? list(last.rules.filter(rule => rule.fired).map(ruleName)) : "";
+  const rules = ending === "drawn" ? ruleNames(last.rules.filter(rule => rule.fired), ruleset) : "";
   const parts = [t(`game.ending.${key}`, { n, rules })];
   if (ending === "cut-short" && last && has(`game.playedOn.${last.rules_outcome}.${last.turn}`)) {
     parts.push(t(`game.playedOn.${last.rules_outcome}.${last.turn}`));

@@ -52,10 +52,10 @@ function showProblem(error) {
 
 /** The address of what is seen, into the history. */
 function save({ replace }) {
-  const { nodes, index, ruleset, node } = session;
+  const { nodes, index, counted, ruleset, node } = session;
   const state = { view: view.name, ruleset, query: node.query, ...view.kept?.() };
   const memories = Object.fromEntries(Object.values(views).map(each => [each.name, each.memory?.() ?? null]));
-  writeAddress(state, { nodes, index, memories }, { replace });
+  writeAddress(state, { nodes, index, counted, memories }, { replace });
 }
 
 /** Turn to a view. */
@@ -92,7 +92,7 @@ function readState() {
     else if (name === address.view) views[name].read?.(address);
   }
   showView(address.view, { quiet: true });
-  if (kept?.nodes) session.restore(kept.nodes, kept.index);
+  if (kept?.nodes) session.restore(kept.nodes, kept.index, kept);
   else session.load(address.query ?? START, { quiet: true });
 }
 
@@ -124,10 +124,11 @@ onLanguage(() => {
   showProblem(problem);
   view.render();
 });
-find("#ruleset").onchange = ({ target }) => session.setRuleset(target.value);
+find("#ruleset").onchange = ({ target }) => session.setRuleset(target.value, { counted: view.judges });
 addEventListener("popstate", readState);
 
 translatePage();
 table.label();
-fillRulesets(find("#ruleset"), readAddress().ruleset);
+// What a rule is called may depend on what its ruleset counts.
+fillRulesets(find("#ruleset"), readAddress().ruleset).then(() => view.render());
 readState();

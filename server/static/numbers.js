@@ -2,12 +2,13 @@
 
 import { html } from "./dom.js";
 import { t } from "./i18n.js";
+import { withoutFields } from "./position.js";
 
 /** By the square that has number 1, as the server names them. */
 const NUMBERINGS = ["a1", "b8", "g1"];
 
 /** Whether the squares of a FEN are numbers; its counters are none. */
-export const fenHasNumbers = fen => /:[WB](.*,)?\s*K?\d/i.test(fen.replace(/:[CHF][\d,]*/g, ""));
+export const fenHasNumbers = fen => /:[WB](.*,)?\s*K?\d/i.test(withoutFields(fen));
 
 const COMMENT_OR_TAG = /\{[^}]*\}|;.*|\[[^\]]*\]/g;
 // Two different numbers from 1 to 32, and so no result.

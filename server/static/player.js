@@ -39,7 +39,7 @@ export class Player extends EventTarget {
     const signal = this.#latest.begin(), { nodes, index } = this.session;
     const answer = await askLine(this.session.query, LIMIT_PLIES, signal);
     const before = nodes.slice(0, index + 1).map(({ move }) => move?.move);
-    this.line = { answer, start: nodes[0].query.fen, before, index };
+    this.line = { answer, ruleset: this.session.ruleset, start: nodes[0].query.fen, before, index };
     this.#tell();
   }
 
@@ -78,8 +78,8 @@ export class Player extends EventTarget {
   /** How many moves of the line have been made on the board; null where the board is not on it. */
   #followed() {
     if (!this.line) return null;
-    const { nodes, index } = this.session, { start, before, answer } = this.line;
-    if (index < this.line.index || nodes[0].query.fen !== start) return null;
+    const { nodes, index, ruleset } = this.session, { start, before, answer } = this.line;
+    if (ruleset !== this.line.ruleset || index < this.line.index || nodes[0].query.fen !== start) return null;
     const made = nodes.slice(0, index + 1).map(({ move }) => move?.move);
     const wanted = [...before, ...answer.moves.map(({ move }) => move)].slice(0, index + 1);
     return made.length === wanted.length && made.every((move, ply) => move === wanted[ply])

@@ -4,6 +4,7 @@ export const COUNTERS = ["king_plies", "balance_plies", "three_kings_moves", "ro
 export const FRESH = { king_plies: 0, balance_plies: 0, three_kings_moves: 0, road_moves: 0, repetitions: 1 };
 
 const FILES = "abcdefgh";
+const COUNTING = /:[CHF][\d,]*/g;
 
 /** The 32 dark squares, a1 first, row by row. */
 export const SQUARES = [...Array(8).keys()].flatMap(row =>
@@ -43,6 +44,12 @@ export function parseFen(fen) {
   }
   return { turn: turn === "W" ? "white" : "black", pieces, counters };
 }
+
+/** The fields of a FEN that count, as it has them: this program's and lidraughts'. */
+export const fieldsOf = fen => fen.match(COUNTING) ?? [];
+
+/** A FEN without them. */
+export const withoutFields = fen => fen.replace(COUNTING, "");
 
 /** The FEN of a position, without counters: kings before men, squares in their order. */
 export function formatFen({ turn, pieces }) {

@@ -5,12 +5,17 @@
  * began with; `fen` and `counters` are known once it came from a move or was answered; `move` (with `path`) led to it.
  */
 
-import { askDrawCases, askPosition, isDropped, Latest } from "./api.js";
+import { askDrawCases, askPosition, isDropped, Latest, UnreachableError } from "./api.js";
 import { fenHasNumbers } from "./numbers.js";
-import { FRESH, parseFen, withCounters } from "./position.js";
+import { parseFen, withCounters } from "./position.js";
 import { RefusedError } from "./problems.js";
+import { countedOn, recounted } from "./recount.js";
+import { countsMoves } from "./rulesets.js";
 
 const beginning = query => ({ query, given: query, fen: null, counters: null, move: null });
+
+/** Nodes as they began. What some rules count, others may not: these are not to be asked about what was left of it. */
+const asGiven = nodes => nodes.map(node => ({ ...node, query: node.given ?? node.query }));
 
 export class Session extends EventTarget {
   nodes = [];
@@ -20,6 +25,8 @@ export class Session extends EventTarget {
   cases = [];
   problem = null;
   #latest = new Latest();
+  /** Whether the counts of the nodes are those of the rules that hold. */
+  counted = true;
 
   /** Nothing is asked before the first `load` or `restore`. */
   constructor(query) {
@@ -55,13 +62,15 @@ export class Session extends EventTarget {
   load(query, { quiet = false } = {}) {
     this.nodes = [beginning(query)];
     this.index = 0;
+    this.counted = true;
     this.#changed(quiet ? "replaced" : "loaded");
   }
 
-  /** Take over a whole game, as the history of the browser keeps it. */
-  restore(nodes, index) {
-    this.nodes = nodes;
+  /** Take over a whole game, as the history of the browser keeps it; `counted`: under the rules that hold now. */
+  restore(nodes, index, { counted = true } = {}) {
+    this.nodes = counted ? nodes : asGiven(nodes);
     this.index = index;
+    this.counted = counted;
     this.#changed("restored");
   }
 
@@ -69,13 +78,16 @@ export class Session extends EventTarget {
   play(move, shown = 0) {
     const next = this.nodes[this.index + 1];
     if (next?.move.move === move.move) return this.to(this.index + 1, shown);
-    const { fen } = move.after, counters = this.#counted(fen, move.after.counters);
+    const { fen } = move.after, earlier = this.nodes.slice(0, this.index + 1);
+    const counters = countedOn(earlier, fen, move.after.counters, this.ruleset);
     const query = { fen: withCounters(fen, counters) };
     this.nodes = [...this.nodes.slice(0, this.index + 1), {
       fen, counters, query, given: query,
       move: { move: move.move, path: move.path, captured: move.captured },
     }];
     this.index += 1;
+    // Moves that are repeated the server alone counts.
+    if (countsMoves(this.ruleset)) this.counted = false;
     this.#changed("played", shown);
   }
 
@@ -87,21 +99,24 @@ export class Session extends EventTarget {
     this.#changed("stepped", forward ? shown ?? 0 : null);
   }
 
-  setRuleset(name) {
+  /** Have other rules hold; `counted`: whoever asks has the game judged by them anyway. */
+  setRuleset(name, { counted = false } = {}) {
     this.ruleset = name;
-    // What these rules count, others may not: they are asked about what was given, not about what was left of it.
-    this.nodes = this.nodes.map(node => ({ ...node, query: node.given ?? node.query }));
+    this.nodes = asGiven(this.nodes);
+    this.counted = counted;
     this.#changed("ruled");
   }
 
   /** Ask again, after an answer did not come. */
   async ask() {
-    const signal = this.#latest.begin(), { node } = this;
+    const signal = this.#latest.begin();
     this.answer = null;
     this.problem = null;
     try {
       // Which squares are meant nobody but the player knows.
-      if (fenHasNumbers(node.query.fen) && !node.query.numbering) throw new RefusedError("numbering.needed");
+      if (fenHasNumbers(this.node.query.fen) && !this.node.query.numbering) throw new RefusedError("numbering.needed");
+      await this.#recount(signal);
+      const { node } = this;
       const [answer, { cases }] = await Promise.all([
         askPosition(this.query, signal), askDrawCases(this.query, signal),
       ]);
@@ -125,14 +140,21 @@ export class Session extends EventTarget {
     this.ask();
   }
 
-  /**
-   * The counters after a move. The server knows no earlier positions: how often this one has come up in the moves
-   * made here is counted here. Moves that are repeated, as one ruleset counts them, are not.
-   */
-  #counted(fen, counters) {
-    if (this.ruleset === "classic") return counters;
-    const earlier = this.nodes.slice(0, this.index + 1).filter(node => node.fen === fen);
-    const before = earlier.length ? Math.max(...earlier.map(node => node.counters.repetitions)) : 0;
-    return { ...FRESH, ...counters, repetitions: Math.max(counters.repetitions, before + 1, 1) };
+  /** Have the moves counted as the rules that hold now count them. Where that fails, what each node began with stands. */
+  async #recount(signal) {
+    if (this.counted || this.nodes.length === 1) return;
+    const { nodes } = this;
+    try {
+      const counts = await recounted(nodes, this.ruleset, signal);
+      nodes.slice(1).forEach((node, index) => {
+        const counters = counts[index + 1];
+        Object.assign(node, { counters, query: { fen: withCounters(node.fen, counters) } });
+      });
+      this.counted = true;
+    } catch (error) {
+      if (isDropped(error)) throw error;
+      // A server that comes back is asked once more.
+      this.counted = !(error instanceof UnreachableError || error.status === 503);
+    }
   }
 }

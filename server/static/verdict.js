@@ -2,6 +2,7 @@
 
 import { list, t } from "./i18n.js";
 import { otherSide, parseFen } from "./position.js";
+import { countsMoves } from "./rulesets.js";
 
 const BEST_FIRST = ["win", "cursed-win", "draw", "blessed-loss", "loss"];
 /** What an outcome from fresh counters is under the rules of the tables. */
@@ -30,13 +31,18 @@ export function winnerOf(outcome, turn) {
   return ["loss", "blessed-loss", "maybe-loss"].includes(outcome) ? otherSide(turn) : null;
 }
 
-/** A rule by its name and article. */
-export const ruleName = ({ rule, article }) =>
-  (article && /^\d/.test(article) ? t("rule.withArticle", { rule: t(`rule.${rule}`), article }) : t(`rule.${rule}`));
+/** A rule of a ruleset by its name and article. */
+export function ruleName({ rule, article }, ruleset) {
+  const name = t(rule === "repetition" && countsMoves(ruleset) ? "rule.repeatedMoves" : `rule.${rule}`);
+  return article && /^\d/.test(article) ? t("rule.withArticle", { rule: name, article }) : name;
+}
 
-/** The rules that make a draw here: by themselves, or by a claim. */
-const firedRules = answer => answer.rules.filter(rule =>
-  rule.fired && (answer.verdict !== "drawn" || rule.claim === "automatic"));
+/** Several of them. */
+export const ruleNames = (rules, ruleset) => list(rules.map(rule => ruleName(rule, ruleset)));
+
+/** The names of the rules that make a draw here: by themselves, or by a claim. */
+const firedRules = ({ rules, verdict, ruleset }) => ruleNames(rules.filter(rule =>
+  rule.fired && (verdict !== "drawn" || rule.claim === "automatic")), ruleset);
 
 /** How the verdict looks: decided, whoever wins, or a draw, or open. */
 export function tone(answer) {
@@ -48,7 +54,7 @@ export function tone(answer) {
 export function verdictSentence(answer) {
   const { turn, outcome, verdict, dtw_moves: moves, moves: legal, fen } = answer;
   if (!legal.length) return lostSentence(turn, fen);
-  if (verdict === "drawn") return t("verdict.drawn", { rules: list(firedRules(answer).map(ruleName)) });
+  if (verdict === "drawn") return t("verdict.drawn", { rules: firedRules(answer) });
   const onBoard = winnerOf(outcome, turn);
   const result = worth(answer);
   switch (result) {
@@ -105,7 +111,7 @@ function cause(answer) {
 /** What else is to be said: a draw that may be claimed. Null if nothing is. */
 export function claimSentence(answer) {
   if (answer.verdict === "claimable") {
-    return t(`verdict.claim.${answer.turn}`, { rules: list(firedRules(answer).map(ruleName)) });
+    return t(`verdict.claim.${answer.turn}`, { rules: firedRules(answer) });
   }
   if (answer.verdict === "undetermined") return t("verdict.undetermined");
   return null;

@@ -270,3 +270,58 @@ def test_a_line_of_another_length_than_the_verdict_says_so(desk: Desk) -> None:
         end = desk.find("#line-end")
         expect(end).to_contain_text("White wins after")
         assert (said in end.inner_text()) is other
+
+
+def test_rules_changed_in_mid_game_count_from_its_start(desk: Desk) -> None:
+    desk.position("W:WKc1,Kd2,Ka3:BKe1")
+    for path in (("d2", "a5"), ("e1", "f2"), ("a3", "b2")):
+        desk.move(*path)
+    rules = desk.find("#ruleset")
+    rules.select_option("lidraughts")
+    desk.move("f2", "a7")
+    rules.select_option("official")
+    expect(desk.find("[data-rule=three-kings]")).to_contain_text("2 of 15 moves of White")
+    expect(desk.find("#fen")).to_have_value("W:WKc1,Kb2,Ka5:BKa7:C4,4,2,0,1")
+    # So do positions that were seen while other rules held.
+    desk.find("#back").click()
+    expect(desk.find("#fen")).to_have_value("B:WKc1,Kb2,Ka5:BKf2:C3,3,2,0,1")
+    desk.find("#first").click()
+    expect(desk.find("#fen")).to_have_value("W:WKc1,Kd2,Ka3:BKe1")
+
+
+def test_rules_that_would_have_ended_the_game_count_on(desk: Desk) -> None:
+    desk.open("fen=W:WKa1:BKh2:C0,0,0,0,1&ruleset=king-moves-only")
+    for path in (("a1", "b2"), ("h2", "g3"), ("b2", "a1"), ("g3", "h2")) * 3:
+        desk.move(*path)
+    desk.find("#ruleset").select_option("official")
+    expect(desk.find("[data-rule=balance]")).to_contain_text("12 of 10 plies")
+    expect(desk.verdict).to_contain_text("The game is drawn: balance of forces")
+
+
+def test_repeated_moves_are_counted_where_the_rules_ask_for_them(desk: Desk) -> None:
+    desk.position("W:WKa1,Kc1:BKh2,Kg1")
+    shuttle = (("a1", "b2"), ("h2", "g3"), ("b2", "a1"), ("g3", "h2"))
+    for path in shuttle * 2:
+        desk.move(*path)
+    clock = desk.find("[data-rule=repetition]")
+    expect(clock).to_contain_text("Position repeated three times", ignore_case=True)
+    expect(clock).to_contain_text("3 of 3 times")
+    desk.find("#ruleset").select_option("classic")
+    expect(clock).to_contain_text("moves repeated three times")
+    expect(clock).to_contain_text("2 of 3 times")
+    for path in shuttle[:2]:
+        desk.move(*path)
+        expect(clock).to_contain_text("2 of 3 times")
+    expect(desk.find("#ruled")).to_be_hidden()
+    desk.move(*shuttle[2])
+    expect(desk.find("#ruled")).to_have_text("Black may claim a draw: moves repeated three times.")
+    desk.move(*shuttle[3])
+    expect(desk.find("#ruled")).to_have_text("White may claim a draw: moves repeated three times.")
+    desk.page.route("**/v1/game?*", lambda route: route.abort())
+    desk.move("a1", "b2")
+    # What the server says of the move alone.
+    expect(clock).to_contain_text("of 3 times")
+    desk.page.unroute("**/v1/game?*")
+    desk.find("#back").click()
+    desk.find("#forward").click()
+    expect(desk.find("#ruled")).to_have_text("Black may claim a draw: moves repeated three times.")

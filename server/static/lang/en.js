@@ -91,6 +91,7 @@ export default {
     withArticle: "{rule} ({article})",
     "king-moves": "15 moves by kings only", "three-kings": "three kings against one", "main-road": "main road",
     balance: "balance of forces", "lone-king": "lone king", repetition: "position repeated three times",
+    repeatedMoves: "moves repeated three times",
   },
   ruleset: {
     official: "Official (FMJD-64)", "no-three-kings-count": "No count for three kings", "road-with-three-men": "Main road for three men too",

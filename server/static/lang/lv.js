@@ -90,6 +90,7 @@ export default {
     withArticle: "{rule} ({article})",
     "king-moves": "15 gājieni tikai ar dāmām", "three-kings": "trīs dāmas pret vienu", "main-road": "lielceļš",
     balance: "spēku attiecība", "lone-king": "vientuļā dāma", repetition: "pozīcijas trīskārtēja atkārtošanās",
+    repeatedMoves: "gājienu trīskārtēja atkārtošanās",
   },
   ruleset: {
     official: "Oficiālie (FMJD-64)", "no-three-kings-count": "Bez trīs dāmu skaitīšanas", "road-with-three-men": "Lielceļš arī trim kauliņiem",

@@ -88,6 +88,7 @@ export default {
     withArticle: "{rule} ({article})",
     "king-moves": "15 ходов только дамками", "three-kings": "три дамки против одной", "main-road": "большак",
     balance: "соотношение сил", "lone-king": "одинокая дамка", repetition: "троекратное повторение позиции",
+    repeatedMoves: "троекратное повторение ходов",
   },
   ruleset: {
     official: "Официальные (FMJD-64)", "no-three-kings-count": "Без счёта для трёх дамок", "road-with-three-men": "Большак и для трёх простых",

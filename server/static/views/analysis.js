@@ -3,11 +3,11 @@
 import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
 import { find, html, redraw, replace, say } from "../dom.js";
-import { list, t } from "../i18n.js";
+import { t } from "../i18n.js";
 import { showMoves } from "../moves.js";
 import { showSheet } from "../sheet.js";
 import {
-  claimSentence, distancesText, known, lackSentence, ruleName, tone, verdictSentence,
+  claimSentence, distancesText, known, lackSentence, ruleNames, tone, verdictSentence,
 } from "../verdict.js";
 
 const EXAMPLES = [
@@ -87,7 +87,7 @@ export class AnalysisView {
     const sheet = find("#sheet");
     redraw(sheet, () => showSheet(sheet, shown.map(text => ({ text })), turn, index, go, index));
     const end = ahead === null ? null : player.line.answer;
-    say(find("#line-end"), end && lineEnd(end));
+    say(find("#line-end"), end && lineEnd(end, session.ruleset));
     find("#sheet").hidden = shown.length === 0;
     find("#best-line").hidden = ahead !== null || session.answer?.moves.length === 0 || this.#lack !== null;
   }
@@ -105,9 +105,9 @@ export class AnalysisView {
 }
 
 /** How a line ends, in a sentence. */
-function lineEnd({ end, winner, fired, moves, dtw }) {
+function lineEnd({ end, winner, fired, moves, dtw }, ruleset) {
   const n = moves.length;
   if (end === "game-over") return t(`line.won.${winner}`, { n }) + (n === dtw ? "" : ` ${t("line.otherLength")}`);
-  if (end === "draw" && fired.length) return t("line.drawn", { n, rules: list(fired.map(ruleName)) });
+  if (end === "draw" && fired.length) return t("line.drawn", { n, rules: ruleNames(fired, ruleset) });
   return t(`line.${end}`, { n });
 }

@@ -75,6 +75,11 @@ export class GameView {
     this.render();
   }
 
+  /** Whether what is on the board is judged here, ply by ply. */
+  get judges() {
+    return this.#game !== undefined;
+  }
+
   get #game() {
     return this.#games[this.#chosen];
   }

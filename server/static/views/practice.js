@@ -65,7 +65,10 @@ export class PracticeView {
   }
 
   async enter() {
-    if (this.#drill && this.#left) this.session.restore(this.#left.nodes, this.#left.index);
+    if (this.#drill && this.#left) {
+      const { nodes, index, ruleset } = this.#left;
+      this.session.restore(nodes, index, { counted: ruleset === this.session.ruleset });
+    }
     this.#left = null;
     this.render();
     if (this.#materials) return;
@@ -78,8 +81,8 @@ export class PracticeView {
   }
 
   leave() {
-    const { nodes, index } = this.session;
-    this.#left = { nodes, index };
+    const { nodes, index, counted, ruleset } = this.session;
+    this.#left = { nodes, index, ruleset: counted ? ruleset : null };
     this.#searching.drop();
     this.#stop();
   }
