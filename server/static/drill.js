@@ -1,6 +1,7 @@
 /** Practice without its looks: the classes of endgames, positions worth playing, mistakes, the best defence. */
 
 import { askPosition, askPositions, askRandom } from "./api.js";
+import { inMoves } from "./moves.js";
 import { parseFen, withCounters } from "./position.js";
 
 const ROAD = new Set(["a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8"]);
@@ -68,21 +69,31 @@ export function costOf(answer, move) {
     return { kind: "spoilt", from: RANKS[best], to: move.rules_outcome, better };
   }
   if (move.rules_outcome !== "win" || move.dtw === null) return null;
-  const winning = answer.moves.filter(each => each.rules_outcome === "win" && each.dtw !== null);
-  const soonest = winning.reduce((one, each) => (each.dtw < one.dtw ? each : one));
-  const by = Math.ceil(move.dtw / 2) - Math.ceil(soonest.dtw / 2);
+  const soonest = bestMove(answer);
+  const by = inMoves(move.dtw) - inMoves(soonest.dtw);
   return by > 0 ? { kind: "slow", by, better: [soonest.move] } : null;
 }
 
-/** A move for whoever is to move, as good as any: the first, as the server has the best first. */
-export const bestMove = answer => answer.moves[0];
+/** Of moves that all win or all lose under the rules, the one with the least DTW times `sign`; the first if alike. */
+const byLength = (moves, sign) => moves.filter(({ dtw }) => dtw !== null)
+  .reduce((best, each) => (best && sign * best.dtw <= sign * each.dtw ? best : each), null) ?? moves[0];
+
+/**
+ * A best move for whoever is to move: of those that win the one that wins soonest, where all lose the one that loses
+ * latest; else the first, as the server has the best first.
+ */
+export function bestMove({ moves }) {
+  const winning = moves.filter(each => each.rules_outcome === "win");
+  if (winning.length) return byLength(winning, 1);
+  return moves.every(each => each.rules_outcome === "loss") ? byLength(moves, -1) : moves[0];
+}
 
 /**
  * The tablebase's reply: its best move. Where several keep a draw, the one that leaves the player the fewest moves
  * that keep it, as a share of those there are.
  */
 export async function replyTo(answer, ruleset, signal) {
-  const [first] = answer.moves;
+  const first = bestMove(answer);
   const alike = answer.moves.filter(move =>
     move.rules_outcome === first.rules_outcome && move.outcome === first.outcome);
   if (first.rules_outcome !== "draw" || alike.length === 1) return first;

@@ -191,3 +191,25 @@ def test_no_such_position_is_told(desk: Desk) -> None:
     expect(desk.find("#problem")).to_have_text("There is no such position.")
     desk.find("#language").select_option("lv")
     expect(desk.find("#problem")).to_have_text("Tādas pozīcijas nav.")
+
+
+def test_a_lost_position_is_defended_as_long_as_it_can_be(desk: Desk) -> None:
+    fen = "W:WKg3:BKa3,Kc3,d2"
+    moves = desk.ask("/v1/position", fen=fen)["moves"]
+    longest = max(moves, key=lambda move: move["dtw"])
+    assert longest["dtw"] > moves[0]["dtw"]
+    desk.open(f"view=practice&side=black&goal=win&fen={fen}")
+    expect(desk.find(".practice-sheet [data-ply='1']")).to_have_text(longest["move"])
+
+
+def test_a_hint_is_never_told_to_be_slow(desk: Desk) -> None:
+    desk.open("view=practice&side=white&goal=win&fen=W:WKc1,Kg5,g7:BKf8")
+    desk.find("#hint").click()
+    expect(desk.find("#practice .notice")).to_have_text("A best move is g5-e3.")
+    desk.move("g7", "h8")
+    note = desk.find("#practice-notes li")
+    expect(note).to_have_text("g7-h8 still wins, 11 moves slower than g5-e3.")
+    desk.find("#take-back").click()
+    desk.move("g5", "e3")
+    expect(desk.find(".practice-sheet [data-ply='2']")).to_be_visible()
+    expect(note).to_have_text("None so far.")
