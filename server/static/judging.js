@@ -4,8 +4,17 @@ import { askGames } from "./api.js";
 import { pdnHasNumbers } from "./numbers.js";
 import { kindOf, RefusedError } from "./problems.js";
 
+/** The longest text that is looked at at all, in bytes or letters; the server judges less. */
+const LONGEST = 256 * 1024;
+
+/** Raise the error that says that a text of such a length is too long, if it is. */
+export function refuseTooLong(length) {
+  if (length > LONGEST) throw new RefusedError("problem.status413");
+}
+
 /** The games of a text; `numbering` is "" where nothing is said of it. Raises `RefusedError` for what is no game. */
 export async function judge(text, ruleset, numbering, signal) {
+  refuseTooLong(text.length);
   if (!text.trim()) throw new RefusedError("game.noText");
   const games = await judged(text, ruleset, numbering || null, signal);
   if (games.some(({ plies }) => plies.length)) return games;

@@ -32,9 +32,9 @@ let view = null;
 
 let problem = null;
 
-/** Show an error in the one place for it; null takes it away. */
-function showProblem(error) {
-  problem = error;
+/** Show an error in the one place for it, with how to try again what failed; null takes it away. */
+function showProblem(error, retry = () => session.ask()) {
+  problem = { error, retry };
   const place = find("#problem");
   find(view?.name === "statistics" ? "#statistics" : "#side").prepend(place);
   place.hidden = !error;
@@ -45,7 +45,7 @@ function showProblem(error) {
   again.textContent = t("problem.again");
   again.onclick = () => {
     showProblem(null);
-    session.ask();
+    retry();
   };
   if (error.name === "UnreachableError") place.append(again);
 }
@@ -121,7 +121,7 @@ find("#language").onchange = ({ target }) => setLanguage(target.value);
 onLanguage(() => {
   table.label();
   fillRulesets(find("#ruleset"), session.ruleset);
-  showProblem(problem);
+  showProblem(problem?.error, problem?.retry);
   view.render();
 });
 find("#ruleset").onchange = ({ target }) => session.setRuleset(target.value, { counted: view.judges });

@@ -8,9 +8,11 @@ import { withoutFields } from "./position.js";
 const NUMBERINGS = ["a1", "b8", "g1"];
 
 /** Whether the squares of a FEN are numbers; its counters are none. */
-export const fenHasNumbers = fen => /:[WB](.*,)?\s*K?\d/i.test(withoutFields(fen));
+export const fenHasNumbers = fen => withoutFields(fen).split(":").slice(1).some(field =>
+  /^[WB]/i.test(field) && field.slice(1).split(",").some(item => /^\s*K?\d/i.test(item)));
 
-const COMMENT_OR_TAG = /\{[^}]*\}|;.*|\[[^\]]*\]/g;
+// One that is not closed goes on to the end, of the text or of its line: to look for what closes each is slow.
+const COMMENT_OR_TAG = /\{[^}]*\}?|;.*|\[[^\]\n]*\]?/g;
 // Two different numbers from 1 to 32, and so no result.
 const MOVE = /(?<![\d/])([1-9]|[12]\d|3[0-2])\s*[-–x×:]\s*(?!\1(?!\d))([1-9]|[12]\d|3[0-2])(?![\d/])/;
 

@@ -78,6 +78,8 @@ def test_many_games(desk: Desk) -> None:
     desk.open("view=game")
     desk.find("#pdn-file").set_input_files(GAMES)
     options = desk.find("#game-choice option")
+    # The server judges for one at a time.
+    options.first.wait_for(state="attached")
     answer = desk.page.request.post(f"{desk.address}/v1/game", data=GAMES.read_bytes()).json()
     assert len(answer["games"]) > 3
     expect(options).to_have_count(len(answer["games"]))
@@ -164,4 +166,64 @@ def test_another_ruleset_judges_anew(desk: Desk) -> None:
     # What is being written is not lost.
     expect(desk.find("#pdn")).to_have_value("1. c3-d4 another game")
     expect(desk.find("#game-sheet [aria-current]")).to_have_text("f2:b6?")
+    judged(desk)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "windows-1251", "utf-16"])
+def test_a_file_of_another_encoding(desk: Desk, tmp_path: Path, encoding: str) -> None:
+    event = "Окончание – «задача»"
+    (tmp_path / "game.pdn").write_text(GAME.replace("An ending", event), encoding)
+    desk.open("view=game")
+    desk.find("#pdn-file").set_input_files(tmp_path / "game.pdn")
+    judged(desk)
+    expect(desk.find("#game h2").nth(1)).to_have_text(event)
+
+
+def test_what_is_too_long_is_refused_at_once(desk: Desk, tmp_path: Path) -> None:
+    asked: list[str] = []
+    desk.page.on("request", lambda request: asked.append(request.url))
+    problem = "This text is too long. Judge fewer games at once."
+    long = GAME + "{" * 300_000
+    (tmp_path / "game.pdn").write_text(long)
+    desk.open("view=game")
+    field = desk.find("#pdn")
+    field.fill("1. c3-d4")
+    desk.find("#pdn-file").set_input_files(tmp_path / "game.pdn")
+    expect(desk.find("#problem")).to_have_text(problem)
+    desk.find("nav [data-view=analysis]").click()
+    desk.find("nav [data-view=game]").click()
+    expect(desk.find("#problem")).to_be_hidden()
+    desk.page.evaluate(
+        """text => {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text", text);
+            document.querySelector("#pdn").dispatchEvent(new ClipboardEvent("paste", {clipboardData}));
+        }""",
+        long,
+    )
+    expect(desk.find("#problem")).to_have_text(problem)
+    expect(field).to_have_value("1. c3-d4")
+    field.fill(long)
+    desk.find("#judge").click()
+    expect(desk.find("#problem")).to_have_text(problem)
+    assert not any("/v1/game" in url for url in asked)
+
+
+def test_a_game_whose_position_cannot_be_read_shows_no_other(desk: Desk) -> None:
+    desk.open("view=game&fen=W:WKc1,Kd2,Ka3:BKe1")
+    desk.find("#pdn").fill('[FEN "garbage"]\n1. c3-d4')
+    desk.find("#judge").click()
+    expect(desk.find("#game-problems li").first).to_contain_text("first position cannot be read")
+    for selector in ("#game-verdict", "#game-mistakes", "#game-clocks", "#board .pieces .piece"):
+        expect(desk.find(selector)).to_have_count(0)
+    expect(desk.find("#problem")).to_be_hidden()
+
+
+def test_trying_again_judges_again(desk: Desk) -> None:
+    desk.open("view=game")
+    desk.page.route("**/v1/game?*", lambda route: route.abort())
+    desk.find("#example-game").click()
+    expect(desk.find("#problem")).to_contain_text("The server does not answer.")
+    desk.page.unroute("**/v1/game?*")
+    desk.find("#problem button").click()
     judged(desk)

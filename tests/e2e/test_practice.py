@@ -213,3 +213,33 @@ def test_a_hint_is_never_told_to_be_slow(desk: Desk) -> None:
     desk.move("g5", "e3")
     expect(desk.find(".practice-sheet [data-ply='2']")).to_be_visible()
     expect(note).to_have_text("None so far.")
+
+
+def test_trying_again_looks_for_a_position_again(desk: Desk) -> None:
+    desk.page.route("**/v1/random?*", lambda route: route.abort())
+    desk.open("view=practice")
+    desk.find("#practice-start").click()
+    expect(desk.find("#problem")).to_contain_text("The server does not answer.")
+    desk.page.unroute("**/v1/random?*")
+    desk.find("#problem button").click()
+    expect(desk.find("#practice-turn")).to_have_text("Your move.")
+
+
+def test_a_task_that_cannot_be_met_says_so(desk: Desk) -> None:
+    hopeless = desk.find("#hopeless")
+    desk.open("view=practice&side=white&goal=win&fen=W:WKc1,Ke1:BKh8")
+    expect(hopeless).to_have_text("Under these rules the task cannot be met from here.")
+    desk.open("view=practice&side=white&goal=win&fen=W:WKc1,Kd2,Ka3:BKe1:C9,9,4,0,1&ruleset=club")
+    expect(desk.find("#practice-turn")).to_have_text("Your move.")
+    expect(hopeless).to_have_count(0)
+    desk.find("#ruleset").select_option("official")
+    expect(hopeless).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("fen", "wrong"), [("W:Wz9:Bb2", "no position"), ("W:WK1:BK32", "Choose which square")]
+)
+def test_a_task_without_a_position_is_not_thought_about(desk: Desk, fen: str, wrong: str) -> None:
+    desk.open(f"view=practice&side=white&goal=win&fen={fen}")
+    expect(desk.find("#problem")).to_contain_text(wrong)
+    expect(desk.find("#practice-turn")).to_have_text("The game cannot go on.")

@@ -102,3 +102,14 @@ def test_the_rules_of_the_tables_have_their_name(desk: Desk) -> None:
 def test_a_material_without_tables(desk: Desk) -> None:
     desk.open("view=statistics&material=KKKKvKKK")
     expect(desk.find("#problem")).to_contain_text("KKKKvKKK")
+
+
+@pytest.mark.parametrize("asked", ["**/v1/materials", "**/v1/materials/KKMvK"])
+def test_trying_again_asks_again(desk: Desk, asked: str) -> None:
+    desk.page.route(asked, lambda route: route.abort())
+    desk.open("view=statistics&material=KKMvK")
+    expect(desk.find("#problem")).to_contain_text("The server does not answer.")
+    desk.page.unroute(asked)
+    desk.find("#problem button").click()
+    expect(desk.find("#material-detail h2")).to_contain_text("KKMvK")
+    expect(desk.find("#problem")).to_be_hidden()

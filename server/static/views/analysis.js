@@ -23,7 +23,7 @@ export class AnalysisView {
   constructor({ board, session, player, problem, addressFor }) {
     Object.assign(this, { board, session, player, problem, addressFor });
     this.moving = new Moving(board, (move, shown) => session.play(move, shown));
-    find("#best-line").onclick = () => player.find().catch(problem);
+    find("#best-line").onclick = () => this.#findLine();
     player.addEventListener("changed", () => this.#sheet());
   }
 
@@ -68,6 +68,10 @@ export class AnalysisView {
     const make = move => still() && this.session.play(move);
     redraw(find("#moves"), () => showMoves(find("#moves"), answer, { point, make }));
     this.moving.allow(lack ? [] : answer.moves, this.session.node.move?.path ?? []);
+  }
+
+  #findLine() {
+    this.player.find().catch(error => this.problem(error, () => this.#findLine()));
   }
 
   /** What keeps the position from being one of a game; null where nothing does. A move may take the last piece. */

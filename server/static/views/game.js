@@ -7,10 +7,11 @@ import { find, html, redraw, replace, wholeChoice } from "../dom.js";
 import { gameGraph } from "../gamegraph.js";
 import { endingSentence, moveNumber, problemOf, title } from "../gametext.js";
 import { list, t } from "../i18n.js";
-import { judge } from "../judging.js";
+import { judge, refuseTooLong } from "../judging.js";
 import { numberingOptions, pdnHasNumbers } from "../numbers.js";
 import { withCounters } from "../position.js";
 import { showSheet } from "../sheet.js";
+import { readText } from "../textfile.js";
 import { known, verdictSentence } from "../verdict.js";
 
 const EXAMPLE = `[Event "An ending"]
@@ -19,6 +20,9 @@ const EXAMPLE = `[Event "An ending"]
 
 1. d2-a5 e1-f2 2. a3-c5 f2:b6 3. a5:c7 1/2-1/2
 `;
+
+/** The board of a game whose first position cannot be read. */
+const NOWHERE = { fen: "W:W:B", counters: null };
 
 export class GameView {
   name = "game";
@@ -115,7 +119,7 @@ export class GameView {
       this.#games = [];
       // What was judged before is not of this text; a game that is judged again may be so another time.
       if (!stay) this.#asked = null;
-      this.problem(error);
+      this.problem(error, () => this.#judge(text, numbering, { chosen, stay }));
     }
     this.#busy = false;
     this.rewrite();
@@ -130,9 +134,8 @@ export class GameView {
   /** Put the chosen game on the board, at one of its plies. */
   #toBoard(ply) {
     const { start, plies } = this.#game;
-    if (!start) return;
     const node = ({ fen, counters }, move) => ({ fen, counters, query: { fen: withCounters(fen, counters) }, move });
-    const nodes = [node(start, null), ...plies.map(({ move, after }) =>
+    const nodes = [node(start ?? NOWHERE, null), ...plies.map(({ move, after }) =>
       node(after, { move, path: [], captured: [], squares: move.match(/[a-h][1-8]/g) ?? [] }))];
     this.session.restore(nodes, ply);
   }
@@ -153,7 +156,23 @@ export class GameView {
   }
 
   async #read(file) {
-    if (file) this.#judgeText(await file.text());
+    if (!file) return;
+    try {
+      refuseTooLong(file.size);
+      this.#judgeText(await readText(file));
+    } catch (error) {
+      this.problem(error);
+    }
+  }
+
+  /** What is too long is not even put into the field: a page that is asked to show it would stand still. */
+  #paste(event) {
+    try {
+      refuseTooLong(event.clipboardData.getData("text").length);
+    } catch (error) {
+      event.preventDefault();
+      this.problem(error);
+    }
   }
 
   render() {
@@ -180,6 +199,7 @@ export class GameView {
       onchange: event => { this.#numbering = event.target.value; } },
     numberingOptions(this.#numbering, t("numbering.asWritten")));
     const text = html("textarea", { id: "pdn", rows: 7, spellcheck: "false", placeholder: t("game.placeholder"),
+      onpaste: event => this.#paste(event),
       oninput: () => {
         this.#text = text.value;
         numbering.hidden = !pdnHasNumbers(text.value);
@@ -210,11 +230,11 @@ export class GameView {
         html("p", { id: "game-result", role: "status" }, endingSentence(game)),
         graph, graph && html("p", { class: "graph-legend faint" }, t("game.legend")),
         html("div", { id: "game-sheet", class: "sheet" }),
-        html("p", { id: "game-verdict", class: "faint" }, answer ? verdictSentence(known(answer)) : ""),
+        start ? html("p", { id: "game-verdict", class: "faint" }, answer ? verdictSentence(known(answer)) : "") : null,
         start ? html("button", { type: "button", id: "game-analysis", onclick: () => this.go("analysis") }, t("game.analyse")) : null),
-      html("div", { class: "card" }, html("h3", {}, t("game.mistakes")),
+      start ? html("div", { class: "card" }, html("h3", {}, t("game.mistakes")),
         html("ul", { id: "game-mistakes", class: "notes" }, mistakes.length
-          ? mistakes.map(mistake => this.#mistake(mistake)) : html("li", { class: "faint" }, t("game.noMistakes")))),
+          ? mistakes.map(mistake => this.#mistake(mistake)) : html("li", { class: "faint" }, t("game.noMistakes")))) : null,
       problems.length ? html("div", { class: "card" }, html("h3", {}, t("game.problems")),
         html("ul", { class: "notes", id: "game-problems" },
           problems.map(each => html("li", {}, problemOf(each))))) : null,

@@ -43,7 +43,7 @@ export class StatisticsView {
       this.render();
       if (this.#material) await this.#open(this.#material, this.#pieces);
     } catch (error) {
-      if (!isDropped(error)) this.problem(error);
+      if (!isDropped(error)) this.problem(error, () => this.enter());
     }
   }
 
@@ -68,7 +68,7 @@ export class StatisticsView {
       this.render();
       showDetail();
     } catch (error) {
-      if (!isDropped(error)) this.problem(error);
+      if (!isDropped(error)) this.problem(error, () => this.#open(name, pieces));
     }
   }
 
