@@ -14,6 +14,17 @@ export function goalFor(answer, side) {
   return outcome === "unknown" ? null : "draw";
 }
 
+/**
+ * Whether the task is out of reach for certain and by no mistake of the player: as it was set, or since the rules were
+ * changed.
+ */
+export function isHopeless(answer, { side, goal, notes }) {
+  const outcome = worth(known(answer)), winner = winnerOf(outcome, answer.turn);
+  if (outcome === "unknown" || outcome.startsWith("maybe") || winner === side) return false;
+  if (goal === null || notes.some(({ kind }) => kind === "spoilt")) return false;
+  return goal === "win" || winner !== null;
+}
+
 /** How the game ended: the winning side or `draw`; null while it goes on. */
 export function resultOf(answer, { side, goal, claimed }) {
   if (claimed) return "draw";

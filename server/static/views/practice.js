@@ -7,7 +7,7 @@ import { html, redraw, replace, wholeChoice } from "../dom.js";
 import { bestMove, CLASSES, costOf, findPosition, replyTo } from "../drill.js";
 import { t } from "../i18n.js";
 import { showSheet } from "../sheet.js";
-import { goalFor, newDrill, noteSentence, resultOf, resultSentence, success } from "../task.js";
+import { goalFor, isHopeless, newDrill, noteSentence, resultOf, resultSentence, success } from "../task.js";
 import { claimSentence, known, verdictSentence } from "../verdict.js";
 
 const THINKING_MS = 350;
@@ -120,7 +120,7 @@ export class PracticeView {
     } catch (error) {
       if (isDropped(error)) return;
       this.#notice = null;
-      this.problem(error);
+      this.problem(error, () => this.#start());
       this.render();
     }
   }
@@ -233,10 +233,11 @@ export class PracticeView {
   }
 
   #playing() {
-    const { answer } = this.session, drill = this.#drill, over = drill.result !== null;
+    const { answer, problem } = this.session, drill = this.#drill, over = drill.result !== null;
     const yours = answer && !over && answer.turn === drill.side;
     const result = over && answer ? resultSentence(drill, known(answer)) : "";
-    const turn = over ? result : t(yours ? "practice.yours" : "practice.thinks");
+    const state = over ? "over" : yours ? "yours" : problem ? "halted" : "thinking";
+    const turn = over ? result : t(`practice.${state}`);
     const button = (id, key, action, enabled, main = false) => html("button",
       { type: "button", id, onclick: action, disabled: !enabled, class: main ? "main-button" : null }, t(key));
     const last = drill.notes.at(-1), regret = last?.kind === "spoilt" && last.ply >= this.session.index - 1;
@@ -244,7 +245,8 @@ export class PracticeView {
       html("div", { class: `card practice-game ${over ? `practice-${success(drill) ? "won" : "lost"}` : ""}` },
         html("h2", { class: "practice-goal" }, t(`practice.task.${drill.goal ?? "any"}.${drill.side}`)),
         html("p", { id: "practice-turn", role: "status", class: over ? "practice-result" : "",
-          "data-state": over ? "over" : yours ? "yours" : "thinking" }, turn),
+          "data-state": state }, turn),
+        answer && !over && isHopeless(answer, drill) ? html("p", { class: "ruled", id: "hopeless" }, t("practice.hopeless")) : null,
         answer && !over ? html("p", { class: "faint", id: "practice-verdict" }, verdictSentence(known(answer))) : null,
         answer && !over && claimSentence(answer) ? html("p", { class: "ruled" }, claimSentence(answer)) : null,
         html("div", { class: "buttons" },
