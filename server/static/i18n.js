@@ -60,8 +60,13 @@ export const has = key =>
 /** A number as the language writes it. */
 export const number = value => value.toLocaleString(language, { useGrouping: value >= 10000 });
 
-/** A share from 0 to 1 as a percentage. */
+/** The least share that is written in figures. */
+const LEAST_SHARE = 0.00001;
+
+/** A share from 0 to 1 as a percentage; one that is not nothing, and not all, is not rounded to that. */
 export function percent(share) {
+  if (share > 0 && share < LEAST_SHARE) return `<${percent(LEAST_SHARE)}`;
+  if (share < 1 && share > 1 - LEAST_SHARE) return `>${percent(1 - LEAST_SHARE)}`;
   const digits = share > 0 && share < 0.001 || share < 1 && share > 0.999 ? 3 : 1;
   return share.toLocaleString(language, { style: "percent", maximumFractionDigits: digits });
 }

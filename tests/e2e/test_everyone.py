@@ -135,6 +135,37 @@ CUT_OFF = """() => {
 """What is cut off at the side of the page or of its box, or is a list that shows only a part of its text."""
 
 
+OVER_THE_EDGE = """() =>
+    [...document.querySelectorAll(".material-button, .materials td, .counts :is(th, td)")].filter(element => {
+        const range = document.createRange(), cell = element.closest("th, td").getBoundingClientRect();
+        range.selectNodeContents(element);
+        const { left, right } = range.getBoundingClientRect();
+        const card = element.closest(".card").getBoundingClientRect();
+        return left < cell.left - 0.5 || right > Math.min(cell.right, card.right) + 0.5;
+    }).map(element => element.textContent)"""
+
+
+def test_large_numbers_and_many_pieces_have_room_on_a_phone(desk: Desk) -> None:
+    materials = desk.ask("/v1/materials")
+    detail = desk.ask("/v1/materials/KKMvK")
+    for each in materials["materials"]:
+        if each["pieces"] == 4:
+            each.update(material=each["material"].replace("v", "KKv"), pieces=6, longest_win_plies=155)
+    counts = {"win": 1184569960, "cursed_win": 2, "draw": 387374960, "blessed_loss": 300, "loss": 1000000098}
+    detail.update(counts, positions=sum(counts.values()))
+    desk.page.route("**/v1/materials", lambda route: route.fulfill(json=materials))
+    desk.page.route("**/v1/materials/*", lambda route: route.fulfill(json=detail))
+    desk.open("view=statistics&material=KKMvK&pieces=6")
+    desk.find("#longest").wait_for()
+    for language, told in (("en", "positions"), ("ru", "позиций"), ("lv", "pozīciju")):
+        desk.find("#language").select_option(language)
+        expect(desk.find("#material-detail .faint").first).to_contain_text(f"320 {told}")
+        expect(desk.find(".counts td").nth(3)).to_have_text(re.compile(r"^<0[.,]001\s?%$"))
+        for width in (320, 340):
+            desk.page.set_viewport_size({"width": width, "height": 740})
+            assert desk.page.evaluate(OVER_THE_EDGE) == [], (language, width)
+
+
 @pytest.mark.parametrize("context", [PHONE], indirect=True)
 def test_a_move_by_finger(desk: Desk) -> None:
     desk.position(FEN)

@@ -229,7 +229,9 @@ def test_a_task_that_cannot_be_met_says_so(desk: Desk) -> None:
     hopeless = desk.find("#hopeless")
     desk.open("view=practice&side=white&goal=win&fen=W:WKc1,Ke1:BKh8")
     expect(hopeless).to_have_text("Under these rules the task cannot be met from here.")
-    desk.open("view=practice&side=white&goal=win&fen=W:WKc1,Kd2,Ka3:BKe1:C9,9,4,0,1&ruleset=club")
+    # The count of the balance leaves two plies, and the win takes more.
+    fen = "W:WKc1,Kd2,Ka3:BKe1:C0,58,0,0,1"
+    desk.open(f"view=practice&side=white&goal=win&fen={fen}&ruleset=king-moves-only")
     expect(desk.find("#practice-turn")).to_have_text("Your move.")
     expect(hopeless).to_have_count(0)
     desk.find("#ruleset").select_option("official")

@@ -186,7 +186,7 @@ export default {
   game: {
     title: "A game", about: "Paste a game in PDN, or drop a file here. It is judged under the draw rules.", text: "The game in PDN",
     placeholder: "1. c3-d4 d6-c5 …", judge: "Judge the game", judging: "Judging…", file: "Open a file", example: "An example",
-    choose: { one: "{n} game", other: "{n} games" }, untitled: "Game {number}", analyse: "Analyse from here",
+    choose: { one: "{n} game", other: "{n} games" }, exampleTitle: "An ending", untitled: "Game {number}", analyse: "Analyse from here",
     graph: "The outcome over the game: {n} plies, {m} mistakes", mistakeAt: "Mistake at ply {ply}",
     legend: "Above the middle White wins, below it Black. The broken line is the outcome on the board, without draw rules.",
     mistakes: "Mistakes", noMistakes: "None that the tables know of.", mistake: "a {was} has become a {is}.", keeping: "Better: {moves}.",
@@ -224,10 +224,11 @@ export default {
   },
   statistics: {
     title: "Statistics", loading: "Loading…", none: "There are no tables here.", pieces: "Number of pieces",
-    about: { one: "{positions} positions in {n} table, rules: {ruleset}.", other: "{positions} positions in {n} kinds of material, rules: {ruleset}." },
+    about: "{positions}, {kinds}, rules: {ruleset}.", ofPositions: { one: "{n} position", other: "{n} positions" },
+    ofKinds: { one: "{n} kind of material", other: "{n} kinds of material" },
     ofPieces: { one: "{n} piece", other: "{n} pieces" }, material: "Pieces (side to move first)", outcomes: "Outcomes", longest: "Longest win on the board",
     choose: "Choose a material to see its longest wins and how long wins take.",
-    positions: { one: "{count} position.", other: "{count} positions, outcomes for the side to move." },
+    outcomesOf: "{positions}, outcomes for the side to move.",
     longestTitle: "The longest wins",
     longestOf: {
       dtw_win: { one: "The longest win on the board, without draw rules: {n} move ({plies} plies)", other: "The longest win on the board, without draw rules: {n} moves ({plies} plies)" },

@@ -186,7 +186,7 @@ export default {
   game: {
     title: "Partija", about: "Ielīmējiet partiju PDN pierakstā vai ievelciet šeit failu. To vērtē pēc neizšķirta noteikumiem.", text: "Partija PDN pierakstā",
     placeholder: "1. c3-d4 d6-c5 …", judge: "Vērtēt partiju", judging: "Vērtē…", file: "Atvērt failu", example: "Piemērs",
-    choose: { one: "{n} partija", zero: "{n} partiju", other: "{n} partijas" }, untitled: "{number}. partija", analyse: "Analizēt no šejienes",
+    choose: { one: "{n} partija", zero: "{n} partiju", other: "{n} partijas" }, exampleTitle: "Galotne", untitled: "{number}. partija", analyse: "Analizēt no šejienes",
     graph: "Rezultāts partijas gaitā: pusgājieni {n}, kļūdas {m}", mistakeAt: "Kļūda {ply}. pusgājienā",
     legend: "Virs vidus uzvar baltie, zem tā — melnie. Pārtrauktā līnija ir rezultāts uz dēļa, bez neizšķirta noteikumiem.",
     mistakes: "Kļūdas", noMistakes: "Tabulas kļūdu neredz.", mistake: "bija {was}, tagad ir {is}.", keeping: "Labāk: {moves}.",
@@ -224,10 +224,12 @@ export default {
   },
   statistics: {
     title: "Statistika", loading: "Ielādē…", none: "Šeit nav tabulu.", pieces: "Figūru skaits",
-    about: { one: "{positions} pozīcijas, {n} attiecība, noteikumi: {ruleset}.", zero: "{positions} pozīcijas, {n} attiecību, noteikumi: {ruleset}.", other: "{positions} pozīcijas, {n} attiecības, noteikumi: {ruleset}." },
+    about: "{positions}, {kinds}, noteikumi: {ruleset}.",
+    ofPositions: { one: "{n} pozīcija", zero: "{n} pozīciju", other: "{n} pozīcijas" },
+    ofKinds: { one: "{n} attiecība", zero: "{n} attiecību", other: "{n} attiecības" },
     ofPieces: { one: "{n} figūra", zero: "{n} figūru", other: "{n} figūras" }, material: "Figūras (vispirms tā, kura gājiens)", outcomes: "Rezultāti", longest: "Visilgākā uzvara uz dēļa",
     choose: "Izvēlieties spēku attiecību, lai redzētu visilgākās uzvaras un to, cik ilgi uzvar.",
-    positions: { one: "{count} pozīcija; rezultāts tam, kura gājiens.", zero: "{count} pozīciju; rezultāts tam, kura gājiens.", other: "{count} pozīcijas; rezultāts tam, kura gājiens." },
+    outcomesOf: "{positions}; rezultāts tam, kura gājiens.",
     longestTitle: "Visilgākās uzvaras",
     longestOf: {
       dtw_win: { one: "Visilgākā uzvara uz dēļa, bez neizšķirta noteikumiem: {n} gājiens (pusgājieni: {plies})", zero: "Visilgākā uzvara uz dēļa, bez neizšķirta noteikumiem: {n} gājienu (pusgājieni: {plies})", other: "Visilgākā uzvara uz dēļa, bez neizšķirta noteikumiem: {n} gājieni (pusgājieni: {plies})" },

@@ -99,7 +99,8 @@ export class StatisticsView {
     return html("div", { class: "card" },
       html("h2", {}, t("statistics.title")),
       html("p", { class: "faint" }, t("statistics.about", {
-        positions: number(positions), n: materials.length, ruleset: this.#all.ruleset ? rulesetName(this.#all.ruleset) : "–" })),
+        positions: t("statistics.ofPositions", { n: positions }), kinds: t("statistics.ofKinds", { n: materials.length }),
+        ruleset: this.#all.ruleset ? rulesetName(this.#all.ruleset) : "–" })),
       html("div", { class: "buttons", role: "group", "aria-label": t("statistics.pieces") }, numbers.map(pieces =>
         html("button", { type: "button", "data-pieces": pieces, "aria-pressed": String(pieces === this.#pieces),
           onclick: () => this.#list(pieces) },
@@ -125,7 +126,8 @@ export class StatisticsView {
   #about(detail) {
     return [
       html("h2", {}, icons(detail.material), ` ${detail.material}`),
-      html("p", { class: "faint" }, t("statistics.positions", { n: detail.positions ?? 0, count: number(detail.positions ?? 0) })),
+      html("p", { class: "faint" }, t("statistics.outcomesOf",
+        { positions: t("statistics.ofPositions", { n: detail.positions ?? 0 }) })),
       this.#counts(detail), this.#longest(detail), this.#histograms(detail), this.#leads(detail),
     ];
   }
