@@ -325,3 +325,15 @@ def test_repeated_moves_are_counted_where_the_rules_ask_for_them(desk: Desk) -> 
     desk.find("#back").click()
     desk.find("#forward").click()
     expect(desk.find("#ruled")).to_have_text("Black may claim a draw: moves repeated three times.")
+
+
+def test_the_keyboard_stays_where_something_is(desk: Desk) -> None:
+    desk.position("W:WKc1,Kf8,Kh2:BKa7")
+    desk.find("#best-line").focus()
+    desk.page.keyboard.press("Enter")
+    expect(desk.find("#sheet [data-ply='1']")).to_be_focused()
+    desk.position("W:WKc3:Bd4")
+    desk.find("#moves .move").first.focus()
+    desk.page.keyboard.press("Enter")
+    expect(desk.verdict).to_have_text("Black has no pieces left: White has won.")
+    expect(desk.verdict).to_be_focused()

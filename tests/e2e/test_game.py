@@ -227,3 +227,45 @@ def test_trying_again_judges_again(desk: Desk) -> None:
     desk.page.unroute("**/v1/game?*")
     desk.find("#problem button").click()
     judged(desk)
+
+
+def test_the_example_is_in_the_language_of_the_page(desk: Desk) -> None:
+    desk.open("view=game")
+    desk.find("#language").select_option("lv")
+    desk.find("#example-game").focus()
+    desk.page.keyboard.press("Enter")
+    expect(desk.find("#game h2").nth(1)).to_have_text("Galotne")
+    expect(desk.find("#game-result")).to_be_focused()
+
+
+@pytest.mark.parametrize(("view", "taken"), [("game", True), ("practice", False)])
+def test_a_file_dropped_beside_is_never_opened_instead_of_the_page(
+    desk: Desk, view: str, taken: bool
+) -> None:
+    desk.open(f"view={view}")
+    desk.find(f"#{view} .card").first.wait_for()
+    prevented = desk.page.evaluate(
+        """text => ["dragover", "drop"].map(type => {
+            const dataTransfer = new DataTransfer();
+            dataTransfer.items.add(new File([text], "game.pdn"));
+            const event = new DragEvent(type, {dataTransfer, bubbles: true, cancelable: true});
+            return !document.querySelector(".top").dispatchEvent(event);
+        })""",
+        GAME,
+    )
+    assert prevented == [True, True]
+    if taken:
+        judged(desk)
+    else:
+        expect(desk.find("#game-result")).to_have_count(0)
+
+
+def test_the_counts_of_a_judged_game_are_there_under_other_rules(desk: Desk) -> None:
+    desk.open("view=game&ruleset=king-moves-only")
+    desk.find("#pdn").fill('[FEN "W:WKc1,Kd2,Ka3:BKe1:C0,6,3,0,1"]\n\n1. d2-a5 e1-f2 *')
+    desk.find("#judge").click()
+    desk.find("#game-sheet [data-ply='2']").click()
+    expect(desk.find("#game-clocks [data-rule=king-moves]")).to_contain_text("2 of 30 plies")
+    desk.find("#game-analysis").click()
+    desk.find("#ruleset").select_option("official")
+    expect(desk.find("#clocks [data-rule=three-kings]")).to_contain_text("4 of 15 moves of White")

@@ -1,5 +1,6 @@
 /** Analysis: the verdict, the clocks, the moves, and the line. */
 
+import { isDropped } from "../api.js";
 import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
 import { find, html, redraw, replace, say } from "../dom.js";
@@ -47,6 +48,7 @@ export class AnalysisView {
 
   render() {
     const { answer: answered, cases, problem } = this.session;
+    const choosing = find("#moves-card").contains(document.activeElement);
     find("#analysis").classList.toggle("late", !answered && !problem);
     for (const id of ["clocks-card", "moves-card"]) find(`#${id}`).hidden = problem !== null || this.#lack !== null;
     find(".verdict-card").hidden = problem !== null;
@@ -68,10 +70,18 @@ export class AnalysisView {
     const make = move => still() && this.session.play(move);
     redraw(find("#moves"), () => showMoves(find("#moves"), answer, { point, make }));
     this.moving.allow(lack ? [] : answer.moves, this.session.node.move?.path ?? []);
+    if (choosing && find("#moves-card").hidden) verdict.focus();
   }
 
-  #findLine() {
-    this.player.find().catch(error => this.problem(error, () => this.#findLine()));
+  async #findLine() {
+    const hadKeyboard = document.activeElement === find("#best-line");
+    try {
+      await this.player.find();
+      // The button is gone, and what it has brought comes instead of it.
+      if (hadKeyboard) (find("#sheet .sheet-ahead") ?? find("#line-end")).focus();
+    } catch (error) {
+      if (!isDropped(error)) this.problem(error, () => this.#findLine());
+    }
   }
 
   /** What keeps the position from being one of a game; null where nothing does. A move may take the last piece. */

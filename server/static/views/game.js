@@ -4,17 +4,18 @@ import { isDropped, Latest } from "../api.js";
 import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
 import { find, html, redraw, replace, wholeChoice } from "../dom.js";
+import { listenToDrops } from "../drops.js";
 import { gameGraph } from "../gamegraph.js";
 import { endingSentence, moveNumber, problemOf, title } from "../gametext.js";
 import { list, t } from "../i18n.js";
 import { judge, refuseTooLong } from "../judging.js";
 import { numberingOptions, pdnHasNumbers } from "../numbers.js";
-import { withCounters } from "../position.js";
+import { fieldsOf, withCounters } from "../position.js";
 import { showSheet } from "../sheet.js";
 import { readText } from "../textfile.js";
 import { known, verdictSentence } from "../verdict.js";
 
-const EXAMPLE = `[Event "An ending"]
+const example = () => `[Event "${t("game.exampleTitle")}"]
 [GameType "25,W,8,8,A0,0"]
 [FEN "W:WKc1,Kd2,Ka3:BKe1"]
 
@@ -40,7 +41,7 @@ export class GameView {
     this.element = find("#game");
     // Moves are those of the game; others can be tried in the analysis.
     this.moving = new Moving(board, () => {});
-    this.#listenToDrops();
+    listenToDrops(this.element, { file: file => this.#read(file), text: text => this.#judgeText(text) });
   }
 
   memory() {
@@ -124,7 +125,8 @@ export class GameView {
     this.#busy = false;
     this.rewrite();
     this.render();
-    if (!this.#game && !stay) this.#field.focus();
+    // What had the keyboard is folded away, once there is a game.
+    if (!stay) (this.#game ? find("#game-result") : this.#field).focus();
   }
 
   get #field() {
@@ -133,26 +135,14 @@ export class GameView {
 
   /** Put the chosen game on the board, at one of its plies. */
   #toBoard(ply) {
-    const { start, plies } = this.#game;
+    const { start, plies, tags } = this.#game;
     const node = ({ fen, counters }, move) => ({ fen, counters, query: { fen: withCounters(fen, counters) }, move });
-    const nodes = [node(start ?? NOWHERE, null), ...plies.map(({ move, after }) =>
+    const first = node(start ?? NOWHERE, null);
+    // Other rules may count of it what these do not.
+    if (start) first.given = { fen: start.fen + fieldsOf(tags.FEN ?? "").join("") };
+    const nodes = [first, ...plies.map(({ move, after }) =>
       node(after, { move, path: [], captured: [], squares: move.match(/[a-h][1-8]/g) ?? [] }))];
     this.session.restore(nodes, ply);
-  }
-
-  #listenToDrops() {
-    this.element.addEventListener("dragover", event => {
-      event.preventDefault();
-      this.element.classList.add("dropping");
-    });
-    this.element.addEventListener("dragleave", () => this.element.classList.remove("dropping"));
-    this.element.addEventListener("drop", event => {
-      event.preventDefault();
-      this.element.classList.remove("dropping");
-      const [file] = event.dataTransfer.files;
-      if (file) this.#read(file);
-      else this.#judgeText(event.dataTransfer.getData("text"));
-    });
   }
 
   async #read(file) {
@@ -214,7 +204,7 @@ export class GameView {
           onclick: () => this.#judgeText(text.value) }, t(this.#busy ? "game.judging" : "game.judge")),
         numbering,
         html("label", { class: "file-button" }, t("game.file"), file),
-        html("button", { type: "button", id: "example-game", onclick: () => this.#judgeText(EXAMPLE) }, t("game.example"))));
+        html("button", { type: "button", id: "example-game", onclick: () => this.#judgeText(example()) }, t("game.example"))));
   }
 
   #report() {
@@ -227,7 +217,7 @@ export class GameView {
     return [
       html("div", { class: "card" },
         this.#games.length > 1 ? this.#choice() : html("h2", {}, title(game)),
-        html("p", { id: "game-result", role: "status" }, endingSentence(game)),
+        html("p", { id: "game-result", role: "status", tabindex: -1 }, endingSentence(game)),
         graph, graph && html("p", { class: "graph-legend faint" }, t("game.legend")),
         html("div", { id: "game-sheet", class: "sheet" }),
         start ? html("p", { id: "game-verdict", class: "faint" }, answer ? verdictSentence(known(answer)) : "") : null,
