@@ -883,6 +883,9 @@ static int read_header(struct table *table, const unsigned char *header, int met
     if (header[12] != shape->own_kings || header[13] != shape->own_men || header[14] != shape->other_kings ||
         header[15] != shape->other_men || !is_text(header + 16, 8, METRIC_NAMES[metric]))
         return damaged(table, "it is another table, by what its header says");
+    for (int i = 0; i < 28; i++)
+        if (header[92 + i] > 127)
+            return damaged(table, "the version of its generator is no text");
     table->frame_size = u32(header + 60);
     table->frames = u32(header + 80);
     table->symbols = u32(header + 84);
@@ -1228,17 +1231,36 @@ static int add_file(shashki_tables *set, const char *name, bool *any, size_t *fr
     return SHASHKI_OK;
 }
 
+/* Go to the next material of so many pieces; to the first from one of another number. False behind the last. */
+static bool next_material(struct shape *counts, unsigned pieces)
+{
+    unsigned own = counts->own_kings + counts->own_men, other = counts->other_kings + counts->other_men;
+    if (own + other != pieces) {
+        *counts = (struct shape){.own_kings = 1, .other_kings = pieces - 1};
+        return true;
+    }
+    if (counts->other_kings) {
+        counts->other_kings--, counts->other_men++;
+        return true;
+    }
+    counts->other_kings = other, counts->other_men = 0;
+    if (counts->own_kings) {
+        counts->own_kings--, counts->own_men++;
+        return true;
+    }
+    if (other == 1)
+        return false;
+    *counts = (struct shape){.own_kings = own + 1, .other_kings = other - 1};
+    return true;
+}
+
 /* The greatest number of pieces up to which all outcomes are there. */
 static int complete_to(const shashki_tables *set)
 {
     for (unsigned pieces = 2; pieces <= MOST_PIECES; pieces++)
-        for (unsigned own = 1; own < pieces; own++)
-            for (unsigned men = 0; men <= own; men++)
-                for (unsigned other_men = 0; other_men <= pieces - own; other_men++) {
-                    unsigned number = slice_number(own - men, men, pieces - own - other_men, other_men);
-                    if (!(set->slices[number].known & 1u << WDL))
-                        return pieces > 2 ? (int)pieces - 1 : 0;
-                }
+        for (struct shape counts = {0}; next_material(&counts, pieces);)
+            if (!(slice_of(set, &counts)->known & 1u << WDL))
+                return pieces > 2 ? (int)pieces - 1 : 0;
     return MOST_PIECES;
 }
 
@@ -1455,22 +1477,17 @@ int shashki_preload(shashki_tables *set, int pieces, unsigned wanted, size_t *le
     unsigned metrics = 1u << WDL | wanted << DTC;
     struct probe probe;
     begin(&probe, set);
-    for (unsigned i = 0; i < METRICS * MOST_PIECES && !error; i++) { /* outcomes first, and fewer pieces first */
-        unsigned metric = i / MOST_PIECES, now = i % MOST_PIECES + 1;
-        for (unsigned number = 0; number < SLICES && !error && (int)now <= pieces; number++) {
-            struct slice *slice = &set->slices[number];
-            struct shape counts = {.own_kings = number / (KINDS * KINDS * KINDS),
-                                   .own_men = number / (KINDS * KINDS) % KINDS,
-                                   .other_kings = number / KINDS % KINDS,
-                                   .other_men = number % KINDS};
-            struct table *table;
-            if (!(slice->known & metrics & 1u << metric) || all_pieces(&counts) != now)
-                continue;
-            error = table_of(&probe, slice, &counts, (int)metric, &table);
-            if (!error)
-                error = preload_table(set, table, &room, &none);
-        }
-    }
+    for (int metric = WDL; metric < METRICS; metric++) /* outcomes first, and fewer pieces first */
+        for (unsigned now = 2; now <= MOST_PIECES && (int)now <= pieces && metrics >> metric & 1; now++)
+            for (struct shape counts = {0}; !error && next_material(&counts, now);) {
+                struct slice *slice = slice_of(set, &counts);
+                struct table *table;
+                if (!(slice->known >> metric & 1))
+                    continue;
+                error = table_of(&probe, slice, &counts, metric, &table);
+                if (!error)
+                    error = preload_table(set, table, &room, &none);
+            }
     end(&probe);
     if (left_out && !error)
         *left_out = none;

@@ -1,0 +1,246 @@
+"""Damaged tables: the C library finds them out, or the damage is harmless; it never crashes, never hangs."""
+
+import shutil
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import probec
+import pytest
+from probec import CTables, ProbeError, answer
+from tablefiles import HEADER_SIZE, reseal
+from test_compiledvalues import any_positions, positions_of
+
+from tablebase import (
+    Boards,
+    DamagedFrameError,
+    DamagedTableError,
+    Material,
+    Metric,
+    NotATableError,
+    Position,
+    TableError,
+    TruncatedTableError,
+    WrongVersionError,
+    open_tablebase,
+)
+
+ALL = (Metric.DTC, Metric.DTW, Metric.DTB)
+CODES = {
+    NotATableError: probec.NOT_A_TABLE,
+    WrongVersionError: probec.VERSION,
+    TruncatedTableError: probec.TRUNCATED,
+    DamagedFrameError: probec.FRAME,
+    DamagedTableError: probec.HEADER,
+}
+# What Python reads, or tells in another order: it takes what a file says of its length before what it says of
+# its numbers, and does not look at how long a frame is.
+STRICTER = {probec.HEADER, probec.TRUNCATED}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return probec.load(probec.build(tmp_path_factory.mktemp("probe")))
+
+
+@pytest.fixture
+def folder(tables3: Path, tmp_path: Path) -> Path:
+    """Links to tables, of which one may be put in another's place."""
+    (tmp_path / "tables").mkdir()
+    for file in tables3.iterdir():
+        (tmp_path / "tables" / file.name).symlink_to(file)
+    return tmp_path / "tables"
+
+
+def put(folder: Path, name: str, data: bytes) -> None:
+    (folder / name).unlink()
+    (folder / name).write_bytes(data)
+
+
+def asked(material: str, count: int = 400) -> list[Position]:
+    of = Material.parse(material)
+    places = sorted({*Random(1).choices(range(of.positions), k=count), 0, of.positions - 1})
+    return list(positions_of(of, places))
+
+
+def answers_of(library: Any, folder: Path, positions: list[Position]) -> Any:
+    """All values, or the code of an error."""
+    boards = Boards.of(positions)
+
+    def ask() -> Any:
+        with CTables(library, folder) as tables:
+            return tables.many(probec.c_positions(boards.sets, boards.black))
+
+    return answer(ask)
+
+
+@pytest.mark.parametrize("name", ["KvK.wdl", "KMvK.wdl", "KMvK.dtb", "MMvM.dtw", "MMvM.wdl"])
+def test_a_changed_byte_is_found_out_or_harmless(library: Any, folder: Path, name: str) -> None:
+    data = (folder / name).read_bytes()
+    positions = asked(name.partition(".")[0])
+    whole = answers_of(library, folder, positions)
+    random = Random(name)
+    head = range(min(len(data), 300))
+    places = [*head, *random.sample(range(len(data)), 200)] if len(data) > 300 else list(head)
+    errors = 0
+    for place in places:
+        changed = bytearray(data)
+        changed[place] ^= random.randrange(1, 256)
+        put(folder, name, changed)
+        found = answers_of(library, folder, positions)
+        if isinstance(found, int):
+            assert found in CODES.values(), place
+            errors += 1
+        else:
+            assert (found == whole).all(), place
+    assert errors >= 128
+
+
+@pytest.mark.parametrize("name", ["KvK.wdl", "MMvM.dtw"])
+def test_a_length_that_is_not_right(library: Any, folder: Path, name: str) -> None:
+    data = (folder / name).read_bytes()
+    positions = asked(name.partition(".")[0])
+    for length in {*range(0, 140), *range(140, len(data), 97), len(data) - 1}:
+        if length < len(data):
+            put(folder, name, data[:length])
+            assert answers_of(library, folder, positions) in (probec.NOT_A_TABLE, probec.TRUNCATED), length
+    put(folder, name, data + b"\0")
+    assert answers_of(library, folder, positions) == probec.TRUNCATED
+
+
+def in_python(folder: Path, boards: Boards) -> Any:
+    """All values, or the code that goes with an error."""
+    try:
+        with open_tablebase(folder, compiled=False) as opened:
+            found = opened.probe_many(boards.sets, boards.black, list(ALL))
+    except TableError as error:
+        return next(code for kind, code in CODES.items() if isinstance(error, kind))
+    return np.column_stack([found.wdl, found.dtc, found.dtw, found.dtb])  # type: ignore[arg-type]
+
+
+FIELDS = [(12, "B", 1), (60, "<I", 4), (64, "<Q", 8), (72, "<Q", 8), (80, "<I", 4), (84, "<I", 4)]
+FIELDS += [(88, "B", 1), (89, "B", 1), (10, "<H", 2)]
+
+
+def forged(data: bytes, random: Random) -> bytes:
+    """A table whose checksums are right and something else is not, maybe."""
+    changed = bytearray(data)
+    symbols, frames = struct.unpack_from("<I", data, 84)[0], struct.unpack_from("<I", data, 80)[0]
+    index = HEADER_SIZE + -(-2 * symbols // 8) * 8
+    for _ in range(random.randint(1, 3)):
+        match random.randrange(5):
+            case 0:
+                offset, form, field = random.choice(FIELDS)
+                value = random.choice([0, 1, 2, 3, 5, 8, 255, 16384, 65536, 1 << 31, (1 << 64) - 1])
+                struct.pack_into(form, changed, offset, value % (1 << 8 * field))
+            case 1:
+                place = HEADER_SIZE + 2 * random.randrange(max(symbols, 1))
+                struct.pack_into("<h", changed, min(place, len(changed) - 2), random.randint(-3, 300))
+            case 2 if frames:
+                place = index + 8 * random.randrange(frames)
+                struct.pack_into("<Q", changed, place, random.choice([0, len(data), 1 << 63, 150]))
+            case 3 if frames:
+                changed[random.randrange(index + 8 * frames, len(changed))] ^= 1 << random.randrange(8)
+            case _:
+                changed[random.randrange(len(changed))] = random.randrange(256)
+    try:
+        return reseal(bytes(changed))
+    except struct.error:
+        return bytes(changed)
+
+
+def test_forged_tables(library: Any, folder: Path) -> None:
+    """Where Python refuses a file, so does C, for the same reason as a rule."""
+    random = Random(6)
+    same = stricter = 0
+    for name in ("KvK.wdl", "KMvK.wdl", "MMvM.wdl", "MMvM.dtw", "KMvK.dtb", "KKvM.dtc"):
+        data = (folder / name).read_bytes()
+        positions = asked(name.partition(".")[0], 60)
+        boards = Boards.of(positions)
+        for _ in range(60):
+            put(folder, name, forged(data, random))
+            found = answers_of(library, folder, positions)
+            expected = in_python(folder, boards)
+            if isinstance(found, int) or isinstance(expected, int):
+                assert isinstance(found, int)
+                agree = isinstance(expected, int) and found == expected
+                same += agree
+                stricter += not agree
+                assert agree or found in STRICTER
+            else:
+                assert (found == expected).all()
+        put(folder, name, data)
+    assert same > 150
+    assert stricter < same
+
+
+def test_a_file_that_is_cut_while_it_is_open(library: Any, folder: Path) -> None:
+    data = (folder / "MMvM.wdl").read_bytes()
+    put(folder, "MMvM.wdl", data)
+    positions = asked("MMvM")
+    with CTables(library, folder, 0) as tables:
+        codes = {answer(lambda: tables.one("wdl", position)) for position in positions}  # noqa: B023
+        assert codes <= {-2, -1, 0, 1, 2}
+        with (folder / "MMvM.wdl").open("r+b") as file:
+            file.truncate(len(data) // 2)
+        codes = {answer(lambda: tables.one("wdl", position)) for position in positions}  # noqa: B023
+        assert probec.TRUNCATED in codes
+
+
+def a_directory(path: Path) -> None:
+    path.mkdir()
+
+
+def nowhere(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+@pytest.mark.parametrize("make", [a_directory, nowhere])
+def test_what_is_no_file(library: Any, folder: Path, make: Callable[[Path], None]) -> None:
+    (folder / "KvK.wdl").unlink()
+    make(folder / "KvK.wdl")
+    with pytest.raises(ProbeError) as error:
+        CTables(library, folder)
+    assert error.value.code == probec.NOT_A_TABLE
+    assert "KvK.wdl" in error.value.text
+
+
+def test_what_is_no_directory(library: Any, tmp_path: Path) -> None:
+    for path in (tmp_path / "missing", Path(__file__)):
+        with pytest.raises(ProbeError) as error:
+            CTables(library, path)
+        assert error.value.code == probec.DIRECTORY
+    with CTables(library, tmp_path) as tables:
+        assert tables.pieces == 0
+        assert answer(lambda: tables.one("wdl", any_positions(2, 1, 1)[0])) in (2, probec.NO_TABLE)
+
+
+def test_tables_of_different_rules(library: Any, tables2: Path, kings4: Path, tmp_path: Path) -> None:
+    shutil.copy(tables2 / "KvK.wdl", tmp_path)
+    shutil.copy(kings4 / "KvM.wdl", tmp_path)
+    with pytest.raises(ProbeError) as error:
+        CTables(library, tmp_path)
+    assert error.value.code == probec.VERSION
+
+
+def test_a_file_that_has_gone(library: Any, folder: Path) -> None:
+    with CTables(library, folder) as tables:
+        (folder / "KvM.wdl").unlink()
+        codes = {answer(lambda: tables.one("wdl", position)) for position in asked("KvM")}  # noqa: B023
+        assert probec.NO_TABLE in codes
+        assert "gone" in tables.library.shashki_last_error().decode()
+
+
+def test_arguments_that_make_no_sense(library: Any, tables2: Path) -> None:
+    position = Position.from_fen("W:WKa1:BKh2")
+    with CTables(library, tables2) as tables:
+        assert answer(lambda: tables.probe(position, 8)) == probec.ARGUMENT
+        assert answer(lambda: tables.probe(position, 0, 2)) == probec.ARGUMENT
+        assert answer(lambda: tables.many(np.array([[3, 1, 0, 0, 0]], np.uint32))) == probec.POSITION
+        assert answer(lambda: tables.many(np.array([[1 << 31, 0, 0, 1, 0]], np.uint32))) == probec.POSITION
+        assert answer(lambda: tables.many(np.array([[1, 0, 0, 2, 2]], np.uint32))) == probec.POSITION
+    for code in range(-13, 1):
+        assert library.shashki_error_text(code) != library.shashki_error_text(1)
