@@ -1321,7 +1321,7 @@ void shashki_close(shashki_tables *set)
     if (!set)
         return;
     for (size_t i = 0; set->slices && i < SLICES; i++)
-        for (int metric = 0; metric < METRICS; metric++)
+        for (int metric = 0; set->slices[i].known && metric < METRICS; metric++)
             if (set->slices[i].tables[metric])
                 free_table(set->slices[i].tables[metric]);
     for (int i = 0; i < WORKSPACES; i++)

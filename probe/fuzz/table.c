@@ -50,7 +50,11 @@ static void reseal(uint8_t *data, size_t size)
 static int name_of(const uint8_t *data, char *name)
 {
     unsigned pieces = data[12] + data[13] + data[14] + data[15];
-    if (pieces > MOST_PIECES || !(data[12] + data[13]) || !(data[14] + data[15]))
+    static const char *const METRICS[] = {"wdl", "dtc", "dtw", "dtb"};
+    int known = 0;
+    for (int i = 0; i < 4; i++)
+        known |= memcmp(data + 16, METRICS[i], 3) == 0;
+    if (!known || pieces > MOST_PIECES || !(data[12] + data[13]) || !(data[14] + data[15]))
         return 0;
     char *at = name;
     for (int side = 0; side < 2; side++) {
