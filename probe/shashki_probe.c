@@ -1728,7 +1728,7 @@ int shashki_probe_many(shashki_tables *set, const shashki_position *positions, s
     probe.lenient = true;
     for (size_t i = 0; i < count && !error; i++) {
         error = ask(&probe, &positions[i], wanted, &values[i]);
-        if (error == SHASHKI_E_NO_TABLE || error == SHASHKI_E_NOT_CACHED) {
+        if (error == SHASHKI_E_NO_TABLE || error == SHASHKI_E_NOT_CACHED || error == SHASHKI_E_TOO_COMPLEX) {
             values[i] = UNKNOWN;
             error = SHASHKI_OK;
         }

@@ -67,7 +67,7 @@ def c_positions(sets: NDArray[np.uint32], black: NDArray[np.bool_]) -> NDArray[n
     return np.ascontiguousarray(np.column_stack([sets, black]), np.uint32)
 
 
-def build(folder: Path, *options: str) -> Path:
+def build(folder: Path, source: Path = SOURCES / "shashki_probe.c") -> Path:
     """Compile the library; the test is skipped where that cannot be done."""
     compiler = shutil.which("cc")
     if compiler is None:
@@ -80,7 +80,7 @@ def build(folder: Path, *options: str) -> Path:
     library = folder / "libshashki_probe.so"
     command = [compiler, "-O2", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fPIC", "-shared"]
     done = subprocess.run(
-        [*command, *options, str(SOURCES / "shashki_probe.c"), "-o", str(library), "-lzstd"],
+        [*command, f"-I{SOURCES}", str(source), "-o", str(library), "-lzstd"],
         capture_output=True,
         text=True,
         check=False,

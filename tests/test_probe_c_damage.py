@@ -234,6 +234,20 @@ def test_a_file_that_has_gone(library: Any, folder: Path) -> None:
         assert "gone" in tables.library.shashki_last_error().decode()
 
 
+def test_captures_without_end(tables3: Path, tmp_path: Path) -> None:
+    """How many steps are followed is bounded; here by so few that ordinary captures are too many."""
+    source = (probec.SOURCES / "shashki_probe.c").read_text("utf-8")
+    assert source.count("MOST_STEPS = 200000") == 1
+    (tmp_path / "bounded.c").write_text(source.replace("MOST_STEPS = 200000", "MOST_STEPS = 3"), "utf-8")
+    positions = any_positions(3, 500, 1)
+    boards = Boards.of(positions)
+    with CTables(probec.load(probec.build(tmp_path, tmp_path / "bounded.c")), tables3) as tables:
+        codes = [answer(lambda: tables.one("wdl", position)) for position in positions]  # noqa: B023
+        found = tables.many(probec.c_positions(boards.sets, boards.black))[:, 0].tolist()
+    assert 0 < codes.count(probec.TOO_COMPLEX) < len(codes)
+    assert found == [probec.UNKNOWN if code == probec.TOO_COMPLEX else code for code in codes]
+
+
 def test_arguments_that_make_no_sense(library: Any, tables2: Path) -> None:
     position = Position.from_fen("W:WKa1:BKh2")
     with CTables(library, tables2) as tables:
