@@ -1,7 +1,6 @@
 /* Probing the endgame tables of Russian draughts: see shashki_probe.h and docs/probe.md.
  *
- * Sections: errors; the board; captures; the index; files; table files; the cache; opening tables; the set; values
- * of a position; moves of a position.
+ * Sections: errors; the board; captures; the index; the cache; the set; table files; frames; opening; values; moves.
  *
  * "Own" and "other" are the side to move and its opponent, on a board turned so that own men move up.
  *
@@ -818,7 +817,7 @@ static int damaged(const struct table *table, const char *what)
     return fail_with(SHASHKI_E_HEADER, "%s is damaged: %s", table->name, what);
 }
 
-/* What the counts of a material make of the index; `firsts` is filled in where the set has it already. */
+/* Work out the rest of a shape from its counts. Materials with as many men share the numbers of their blocks. */
 static int fill_shape(shashki_tables *set, struct shape *shape)
 {
     unsigned own = shape->own_kings + shape->own_men, other = shape->other_kings + shape->other_men;
@@ -988,7 +987,7 @@ static int read_table(struct table *table, int metric, uint64_t size)
     return error;
 }
 
-/* The table of a slice, opened now; NULL with an error. */
+/* Open the table of a slice, and publish it. */
 static int open_table(shashki_tables *set, struct slice *slice, const struct shape *counts, int metric,
                       struct table **opened)
 {
@@ -1078,7 +1077,7 @@ static int frame_error(const struct table *table, uint32_t frame, const char *wh
                      (unsigned long)table->frames, what);
 }
 
-/* Read a frame and decode it; of its bytes some are those that were written, or it is an error. */
+/* Read a frame and decode it into a workspace: whole and as it was written, or it is an error. */
 static int decode_frame(shashki_tables *set, const struct table *table, uint32_t frame, struct workspace *space)
 {
     uint64_t start = frame ? table->ends[frame - 1] : table->first, size;
