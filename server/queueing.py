@@ -11,12 +11,9 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from io import BytesIO
 from threading import BoundedSemaphore
-from typing import TYPE_CHECKING
+from wsgiref.types import InputStream, StartResponse, WSGIApplication, WSGIEnvironment
 
 from server.problems import MEDIA_TYPE, RETRY_AFTER, plain_problem
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import InputStream, StartResponse, WSGIApplication, WSGIEnvironment
 
 
 class Queue:

@@ -26,7 +26,16 @@ MAY_IMPORT = {
     KERNELS: BASE | {"numba", "llvmlite"},
     "generator": BASE | {"tablebase", "numba", "llvmlite", "tqdm"},
     "server": BASE
-    | {"tablebase", "flask", "werkzeug", "flask_openapi3", "pydantic", "prometheus_client", "granian"},
+    | {
+        "tablebase",
+        "flask",
+        "werkzeug",
+        "flask_openapi3",
+        "pydantic",
+        "prometheus_client",
+        "limits",
+        "granian",
+    },
 }
 
 
