@@ -204,11 +204,12 @@ class Position:
 
         return parse_fen(fen, numbering)
 
-    def to_fen(self) -> str:
-        """The FEN of this position, e.g. `W:WKa1,c3:BKh8`; equal positions have equal texts."""
+    def to_fen(self, numbering: Numbering | str | None = None) -> str:
+        """The FEN of this position, e.g. `W:WKa1,c3:BKh8`, as `tablebase.notation.format_fen` writes it.
+        Equal positions have equal texts."""
         from tablebase.notation import format_fen
 
-        return format_fen(self)
+        return format_fen(self, numbering)
 
     def flip(self) -> Position:
         """The same position with the board turned, colours swapped, and the other side to move."""

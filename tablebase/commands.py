@@ -84,7 +84,7 @@ def _add_numbering(parser: argparse.ArgumentParser) -> None:
         "--numbering",
         choices=("a1", "b8", "g1"),
         help="read squares given as numbers 1-32, by the square that has number 1: a1 (PDN, pydraughts), "
-        "b8 (lidraughts, py-draughts), g1 (CheckerBoard)",
+        "b8 (lidraughts, py-draughts, CheckerBoard), g1 (PDN's N1)",
     )
 
 

@@ -4,8 +4,8 @@ Written, a position is `W:WKa1,c3:BKh8`: the side to move, White's pieces, Black
 rising from a1 to h8. A move is `c3-d4` or `c3:e5`, with the full path where start and end are ambiguous.
 Reading is more generous; what it takes is said at `parse_fen` and `parse_move`.
 
-Squares written as numbers 1-32 mean different squares in different programs, so they are read only when the
-caller names the numbering.
+Squares written as numbers 1-32 mean different squares in different programs, so they are read and written
+only when the caller names the numbering.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ GAME_TYPE = "25,W,8,8,A0,0"
 
 
 class Numbering(StrEnum):
-    """The three numberings of the squares in use for this game, each by the square that it gives number 1."""
+    """The three numberings of the squares that PDN knows for this game, each by the square that it gives
+    number 1."""
 
     A1 = "a1"
-    """PDN and pydraughts: 1-4 are the first row from White's left."""
+    """PDN (N0) and pydraughts: 1-4 are the first row from White's left."""
     B8 = "b8"
-    """lidraughts and py-draughts: 1-4 are the last row from White's left."""
+    """PDN's N2, lidraughts, py-draughts and CheckerBoard: 1-4 are the last row from White's left."""
     G1 = "g1"
-    """CheckerBoard: 1-4 are the first row from White's right."""
+    """PDN's N1: 1-4 are the first row from White's right."""
 
     def square(self, number: int) -> int:
         """The square 0..31 that has the given number, 1..32. Raises NotationError for any other number."""
@@ -101,24 +102,36 @@ def _read_square(text: str, numbering: Numbering | None) -> int:
         raise NotationError(
             f"square {text} is a number, and numbers mean different squares in different programs; "
             "write squares like a1, or name the numbering by its square 1: 'a1' (PDN, pydraughts), "
-            "'b8' (lidraughts, py-draughts) or 'g1' (CheckerBoard)"
+            "'b8' (lidraughts, py-draughts, CheckerBoard) or 'g1' (PDN's N1)"
         )
     return numbering.square(int(text))
 
 
-def format_fen(position: Position) -> str:
-    """The FEN of a position, e.g. `W:WKa1,c3:BKh8`; equal positions have equal texts."""
+def format_fen(position: Position, numbering: Numbering | str | None = None) -> str:
+    """The FEN of a position, e.g. `W:WKa1,c3:BKh8`; equal positions have equal texts.
+
+    Args:
+        position: the position.
+        numbering: write squares as numbers, of a `Numbering` or its text; None: as letters and digits.
+
+    Raises:
+        NotationError: there is no such numbering.
+    """
+    numbers = find_numbering(numbering)
     turn = "W" if position.turn is Color.WHITE else "B"
-    white = _format_side(position.wm, position.wk)
-    black = _format_side(position.bm, position.bk)
+    white = _format_side(position.wm, position.wk, numbers)
+    black = _format_side(position.bm, position.bk, numbers)
     return f"{turn}:W{white}:B{black}"
 
 
-def _format_side(men: int, kings: int) -> str:
-    return ",".join(
-        ["K" + SQUARE_NAMES[square] for square in squares_of(kings)]
-        + [SQUARE_NAMES[square] for square in squares_of(men)]
-    )
+def _format_side(men: int, kings: int, numbering: Numbering | None) -> str:
+    return ",".join(["K" + name for name in _names(kings, numbering)] + _names(men, numbering))
+
+
+def _names(squares: int, numbering: Numbering | None) -> list[str]:
+    if numbering is None:
+        return [SQUARE_NAMES[square] for square in squares_of(squares)]
+    return [str(number) for number in sorted(map(numbering.number, squares_of(squares)))]
 
 
 def parse_fen(text: str, numbering: Numbering | str | None = None) -> Position:
@@ -219,13 +232,24 @@ def _read_squares(name: str, numbering: Numbering | None, color: Color, item: st
         raise NotationError(f"{color} piece {quote(item.strip())}: {error}") from None
 
 
-def format_move(position: Position, move: Move) -> str:
+def format_move(position: Position, move: Move, numbering: Numbering | str | None = None) -> str:
     """The text of a move: `c3-d4`, `c3:e5`, or the full path where start and end leave it open.
+
+    Args:
+        position: where the move is made.
+        move: the move.
+        numbering: write squares as numbers, `10-14` and `10x19`, of a `Numbering` or its text; None: as
+            letters and digits.
 
     Raises:
         IllegalMoveError: the move is not legal in the position.
+        NotationError: there is no such numbering.
     """
-    return str(find_legal(position, move))
+    legal, numbers = find_legal(position, move), find_numbering(numbering)
+    if numbers is None:
+        return str(legal)
+    squares = legal.path if legal.ambiguous else (legal.start, legal.end)
+    return ("x" if legal.captured else "-").join(str(numbers.number(square)) for square in squares)
 
 
 def parse_move(position: Position, text: str, numbering: Numbering | str | None = None) -> Move:

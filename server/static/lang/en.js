@@ -36,7 +36,7 @@ export default {
   },
   numbering: {
     label: "What square numbers mean", choose: "Numbers: choose…", asWritten: "Numbers: as in the game",
-    a1: "1 = a1 (PDN)", b8: "1 = b8 (lidraughts)", g1: "1 = g1 (CheckerBoard)",
+    a1: "1 = a1 (PDN)", b8: "1 = b8 (lidraughts, CheckerBoard)", g1: "1 = g1 (PDN N1)",
     needed: "The squares are numbers, and programs count them in different ways. Choose which square is number 1.",
   },
   outcome: {

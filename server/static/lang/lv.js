@@ -35,7 +35,7 @@ export default {
   },
   numbering: {
     label: "Ko nozīmē lauciņu numuri", choose: "Numuri: izvēlieties…", asWritten: "Numuri: kā partijā",
-    a1: "1 = a1 (PDN)", b8: "1 = b8 (lidraughts)", g1: "1 = g1 (CheckerBoard)",
+    a1: "1 = a1 (PDN)", b8: "1 = b8 (lidraughts, CheckerBoard)", g1: "1 = g1 (PDN N1)",
     needed: "Lauciņi pierakstīti ar numuriem, bet programmas tos numurē dažādi. Izvēlieties, kuram lauciņam ir 1. numurs.",
   },
   outcome: {

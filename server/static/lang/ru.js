@@ -35,7 +35,7 @@ export default {
   },
   numbering: {
     label: "Что значат номера полей", choose: "Номера: выберите…", asWritten: "Номера: как в партии",
-    a1: "1 = a1 (PDN)", b8: "1 = b8 (lidraughts)", g1: "1 = g1 (CheckerBoard)",
+    a1: "1 = a1 (PDN)", b8: "1 = b8 (lidraughts, CheckerBoard)", g1: "1 = g1 (PDN N1)",
     needed: "Поля записаны номерами, а программы нумеруют их по-разному. Выберите, какое поле имеет номер 1.",
   },
   outcome: {
