@@ -1,4 +1,4 @@
-"""The commands that ask the tables: `shashki probe`, `line` and `adjudicate`."""
+"""The commands of this package; here those that ask the tables: `shashki probe`, `line` and `adjudicate`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 
 from tablebase.cli import BAD_ANSWER, OK, add_data_option
-from tablebase.drawrules import OFFICIAL, RULESETS
+from tablebase.gamecommands import add_game_commands
+from tablebase.options import add_json, add_numbering, add_position, add_ruleset
 
 
 def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `probe`, `line` and `adjudicate` to the command line."""
+    """Add these to the command line, and those of `tablebase.gamecommands`."""
     probe = subparsers.add_parser(
         "probe",
         help="what a position is worth, and its moves",
@@ -21,7 +22,9 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
         epilog="exit status: 0; 1 where no table knows the position; 2 for a bad FEN or option",
         allow_abbrev=False,
     )
-    _add_position(probe)
+    add_position(probe)
+    add_json(probe)
+    add_data_option(probe)
     probe.set_defaults(run=run_probe)
 
     line = subparsers.add_parser(
@@ -34,7 +37,9 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
         epilog="exit status: 0; 1 where a missing table stops the line; 2 for a bad FEN or option",
         allow_abbrev=False,
     )
-    _add_position(line)
+    add_position(line)
+    add_json(line)
+    add_data_option(line)
     line.add_argument(
         "--limit", metavar="N", type=_plies, default=500, help="the most plies to play (default: 500)"
     )
@@ -50,42 +55,13 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
         allow_abbrev=False,
     )
     adjudicate.add_argument("file", metavar="FILE", help="the games, in PDN; - for the standard input")
-    _add_ruleset(adjudicate)
-    _add_numbering(adjudicate)
-    adjudicate.add_argument("--json", action="store_true", help="print JSON, as the HTTP API has it")
+    add_ruleset(adjudicate)
+    add_numbering(adjudicate)
+    add_json(adjudicate)
     add_data_option(adjudicate)
     adjudicate.set_defaults(run=run_adjudicate)
 
-
-def _add_position(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "fen",
-        metavar="FEN",
-        help="the position, e.g. W:WKa1,c3:BKh8; with counters of the draw rules if its game has been going "
-        "on, e.g. W:WKa1,c3:BKh8:C3,3,0,0,1",
-    )
-    _add_ruleset(parser)
-    _add_numbering(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON, as the HTTP API has it")
-    add_data_option(parser)
-
-
-def _add_ruleset(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--ruleset",
-        metavar="NAME",
-        default=OFFICIAL.name,
-        help=f"the draw rules to judge by (default: {OFFICIAL.name}): {', '.join(RULESETS)}",
-    )
-
-
-def _add_numbering(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--numbering",
-        choices=("a1", "b8", "g1"),
-        help="read squares given as numbers 1-32, by the square that has number 1: a1 (PDN, pydraughts), "
-        "b8 (lidraughts, py-draughts, CheckerBoard), g1 (PDN's N1)",
-    )
+    add_game_commands(subparsers)
 
 
 def _plies(text: str) -> int:

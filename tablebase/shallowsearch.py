@@ -1,0 +1,153 @@
+"""A move where the tables do not tell the best one: alpha-beta to the tables, and to a count of the pieces.
+
+Captures are always followed to their end. What the tables hold is taken from them, from fresh counts;
+elsewhere the pieces are counted at the horizon. Draw rules are not looked at: they hardly matter where there
+is so much on the board. The same question with the same depth has the same answer; with a limit of time it
+need not have it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+from tablebase.board import FIRST_ROW, Position
+from tablebase.rules import Move, legal_moves, position_after
+
+if TYPE_CHECKING:
+    from tablebase.tablebase import Tablebase
+
+DEPTH = 6
+"""Plies that are looked ahead where nothing limits the search. That takes a second or two with all pieces on
+the board, less with fewer."""
+
+DEEPEST = 64
+"""Plies, at the most: where there is only a limit of time."""
+
+WON = 100_000
+"""The value of a win, less the plies to where it is known; all values are in hundredths of a man."""
+
+_MAN, _KING, _ROW = 100, 300, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search has found.
+
+    Attributes:
+        move: the best move.
+        value: what it is worth to the player who makes it, in hundredths of a man; `WON` less some plies
+            where it wins.
+        depth: how many plies were looked ahead.
+        nodes: how many positions were looked at.
+    """
+
+    move: Move
+    value: int
+    depth: int
+    nodes: int
+
+
+class _Stopped(Exception):
+    """The time is over."""
+
+
+class ShallowSearch:
+    """Searches of one set of tables. One thread at a time may use it.
+
+    Args:
+        tablebase: the tables.
+    """
+
+    def __init__(self, tablebase: Tablebase) -> None:
+        self._tablebase = tablebase
+        self._nodes = 0
+        self._deadline = inf
+
+    def best(
+        self, position: Position, moves: Sequence[Move], depth: int = DEPTH, seconds: float | None = None
+    ) -> Found:
+        """The best of some legal moves of a position, one at least.
+
+        Args:
+            position: the position.
+            moves: what to choose among.
+            depth: how many plies to look ahead, at the most.
+            seconds: for how long, at the most; one ply is looked ahead in any case. None sets no limit.
+
+        Raises:
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase has been closed.
+        """
+        self._nodes, self._deadline = 0, inf
+        deadline = inf if seconds is None else time.monotonic() + seconds
+        order, found = list(moves), Found(moves[0], 0, 0, 0)
+        for plies in range(1, max(1, depth) + 1):
+            try:
+                valued = self._valued(position, order, plies)
+            except _Stopped:
+                break
+            value, move = valued[0]
+            found = Found(move, value, plies, self._nodes)
+            order = [move for _, move in valued]
+            self._deadline = deadline
+            if len(moves) == 1 or abs(value) >= WON - DEEPEST or time.monotonic() >= deadline:
+                break
+        return found
+
+    def _valued(self, position: Position, moves: list[Move], depth: int) -> list[tuple[int, Move]]:
+        """The moves, the best first; of the others the order is that in which they came."""
+        best, first = -WON - 1, moves[0]
+        for move in moves:
+            value = -self._value(position_after(position, move), depth - 1, 1, -WON - 1, -best)
+            if value > best:
+                best, first = value, move
+        return [(best, first), *((best, move) for move in moves if move is not first)]
+
+    def _value(self, position: Position, depth: int, ply: int, alpha: int, beta: int) -> int:
+        self._nodes += 1
+        if self._nodes % 256 == 0 and time.monotonic() >= self._deadline:
+            raise _Stopped
+        moves = legal_moves(position)
+        if not moves:
+            return ply - WON
+        known = self._by_tables(position, ply)
+        if known is not None:
+            return known
+        if depth <= 0 and not moves[0].is_capture:
+            return _material(position)
+        for move in moves:
+            value = -self._value(position_after(position, move), depth - 1, ply + 1, -beta, -alpha)
+            if value >= beta:
+                return value
+            alpha = max(alpha, value)
+        return alpha
+
+    def _by_tables(self, position: Position, ply: int) -> int | None:
+        # Of more pieces they know positions with a capture alone, which are followed here anyway.
+        if position.pieces > self._tablebase.pieces:
+            return None
+        match self._tablebase.get_wdl(position):
+            case None:
+                return None
+            case 2:
+                return WON - ply
+            case -2:
+                return ply - WON
+            case _:
+                return 0
+
+
+def _material(position: Position) -> int:
+    """The pieces of the side to move against the others, and how far the men have come."""
+    own = _MAN * position.own_men.bit_count() + _KING * position.own_kings.bit_count()
+    other = _MAN * position.other_men.bit_count() + _KING * position.other_kings.bit_count()
+    rows = sum(
+        row * ((position.own_men >> 4 * row) & FIRST_ROW).bit_count()
+        - (7 - row) * ((position.other_men >> 4 * row) & FIRST_ROW).bit_count()
+        for row in range(8)
+    )
+    return own - other + _ROW * rows

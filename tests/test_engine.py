@@ -1,0 +1,117 @@
+"""The player: by the tables where they tell the best move, and by a shallow search elsewhere."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playing import at_random
+from strategies import random_positions
+
+from tablebase import OFFICIAL, Clock, Position, Prospect, Tablebase, open_tablebase
+from tablebase.engine import Engine, Limits
+from tablebase.rulesearch import RuleSearch
+from tablebase.shallowsearch import DEPTH, WON, ShallowSearch
+
+
+@pytest.fixture(scope="module")
+def tablebase(tables4: Path) -> Iterator[Tablebase]:
+    with open_tablebase(tables4) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def engine(tablebase: Tablebase) -> Engine:
+    return Engine(tablebase)
+
+
+def test_where_the_tables_tell_it_plays_their_best_move(tablebase: Tablebase, engine: Engine) -> None:
+    for position in random_positions(150, 41, 4):
+        clock = Clock.start(position, OFFICIAL)
+        choice = engine.choose(clock)
+        best = tablebase.best_move(position, clock)
+        assert (choice.move if choice else None) == best
+        assert choice is None or choice.found is None
+
+
+def test_who_has_no_move_has_no_choice(engine: Engine) -> None:
+    assert engine.choose(Clock.from_fen("W:W:Ba7")) is None
+
+
+def test_counters_count(engine: Engine) -> None:
+    """Three kings whose moves run out before they can win have a draw, and with fresh counts a win."""
+    choice = engine.choose(Clock.from_fen("W:WKc1,Kf4,Kg7:BKb8:C13,13,7,0,1"))
+    assert choice
+    assert choice.ruled.prospect is Prospect.DRAW
+    fresh = engine.choose(Clock.from_fen("W:WKc1,Kf4,Kg7:BKb8"))
+    assert fresh
+    assert fresh.ruled.prospect is Prospect.WIN
+
+
+def test_outside_the_tables_any_position_gets_a_legal_move(engine: Engine) -> None:
+    for position in random_positions(60, 42, 24):
+        choice = engine.choose(Clock.start(position), Limits(depth=2))
+        assert (choice is None) == (not position.legal_moves())
+        assert choice is None or choice.move in position.legal_moves()
+
+
+def test_what_is_known_and_what_is_searched_are_compared(tablebase: Tablebase, engine: Engine) -> None:
+    """Five and six pieces, with tables of four: some moves lead into these."""
+    seen = {"known": 0, "searched": 0, "won by search": 0}
+    for position in random_positions(400, 43, 6):
+        clock = Clock.start(position)
+        choice = engine.choose(clock, Limits(depth=4))
+        if choice is None:
+            continue
+        best = RuleSearch(tablebase).moves(clock)[0]
+        if best.prospect is Prospect.WIN:
+            assert choice.found is None
+            assert choice.ruled.prospect is Prospect.WIN
+        if choice.found is None:
+            seen["known"] += 1
+            assert choice.ruled.prospect is best.prospect
+        else:
+            seen["searched"] += 1
+            assert choice.ruled.prospect is Prospect.UNKNOWN
+            assert best.prospect is not Prospect.DRAW or choice.found.value > 0
+            seen["won by search"] += choice.found.value > WON // 2
+    assert min(seen.values()) >= 5, seen
+
+
+def test_the_same_depth_finds_the_same_move(tablebase: Tablebase) -> None:
+    start = Position.start()
+    moves = start.legal_moves()
+    found = [ShallowSearch(tablebase).best(start, moves, 4) for _ in range(2)]
+    assert found[0] == found[1]
+    assert found[0].depth == 4
+
+
+def test_a_limit_of_time_ends_a_search(tablebase: Tablebase) -> None:
+    start = Position.start()
+    found = ShallowSearch(tablebase).best(start, start.legal_moves(), 64, 0.05)
+    assert 1 <= found.depth < 20
+    assert ShallowSearch(tablebase).best(start, start.legal_moves(), 64, 0.0).depth == 1
+
+
+def test_limits() -> None:
+    assert Limits().plies == DEPTH
+    assert Limits(depth=3, seconds=1.0).plies == 3
+    assert Limits(seconds=1.0).plies == Limits(depth=10**9).plies > DEPTH
+
+
+def test_it_takes_what_can_be_taken(tablebase: Tablebase) -> None:
+    """A man that gives itself up for nothing is not what alpha-beta finds, at any depth."""
+    position = Position.from_fen("W:Wc3,e3,g3,a1,c1,e1:Bb6,d6,f6,h8,f8,d8")
+    for depth in (2, 4):
+        found = ShallowSearch(tablebase).best(position, position.legal_moves(), depth)
+        assert -60 < found.value < 60
+
+
+def test_it_wins_from_outside_against_a_random_player(tablebase: Tablebase, engine: Engine) -> None:
+    """Six pieces against two, then tables."""
+    clock = Clock.from_fen("W:WKa1,Kc1,Ke1,b2,d2,f2:Bh6,h8")
+    opponent = at_random(3)
+    for ply in range(120):
+        if not clock.verdict().ends_the_game and clock.position.legal_moves():
+            choice = engine.choose(clock, Limits(depth=3)) if ply % 2 == 0 else None
+            clock = clock.advance(choice.move if choice else opponent(clock))
+    assert clock.winner == "white"

@@ -1,0 +1,244 @@
+"""The engine in the Hub protocol: its answers, as a process, and through pydraughts' driver."""
+
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+from draughts import Board
+from draughts.engine import HubEngine, Limit
+from playing import at_random
+
+from tablebase import OFFICIAL, RULESETS, Clock, Numbering, Position, open_tablebase
+from tablebase.adapters import clock_of, move_of, position_of, pydraughts_move
+from tablebase.hub import HubSession
+from tablebase.hublines import parse_hub_line
+from tablebase.hubnotation import format_hub_move, format_hub_position, parse_hub_move
+from tablebase.rules import has_capture
+
+START = format_hub_position(Position.start(), Numbering.B8)
+TRIANGLE = Position.from_fen("W:WKc1,Kd2,Ka3:BKe1")
+TRIANGLE_LINE = f"pos pos={format_hub_position(TRIANGLE, Numbering.B8)}"
+
+Ask = Callable[..., list[str]]
+
+
+@pytest.fixture
+def ask(tables4: Path) -> Ask:
+    """Sends lines to an engine of its own; gives what it answers."""
+
+    def ask(*lines: str) -> list[str]:
+        answers: list[str] = []
+        with open_tablebase(tables4) as tablebase:
+            HubSession(tablebase, OFFICIAL, answers.append).run(lines)
+        return answers
+
+    return ask
+
+
+def done(answers: list[str]) -> str:
+    """The move of the last answer."""
+    command, arguments = parse_hub_line(answers[-1])
+    assert command == "done", answers
+    return arguments["move"]
+
+
+# Answers
+
+
+def test_it_tells_who_it_is(ask: Ask) -> None:
+    answers = ask("hub", "init", "ping", "quit", "ping")
+    assert [parse_hub_line(line)[0] for line in answers] == ["id", *["param"] * 4, "wait", "ready", "pong"]
+    parameters = {line["name"]: line for _, line in map(parse_hub_line, answers[1:5])}
+    assert parameters["variant"] == {
+        "name": "variant",
+        "value": "russian",
+        "type": "enum",
+        "values": "russian",
+    }
+    assert parameters["ruleset"]["values"].split() == list(RULESETS)
+    assert [parameters[f"{name}-numbering"]["value"] for name in ("position", "move")] == ["b8", "a1"]
+
+
+def test_it_plays_the_only_move_that_wins(ask: Ask) -> None:
+    answers = ask(TRIANGLE_LINE, "level move-time=1", "go think")
+    assert str(parse_hub_move(TRIANGLE, done(answers), Numbering.A1)) == "d2-a5"
+    assert re.fullmatch(r"info depth=1 score=99\.75 nodes=1 time=\d+\.\d{3} pv=6-17", answers[0]), (
+        answers
+    )  # 25 plies to the end
+
+
+def test_moves_count_for_the_rules(ask: Ask, tables4: Path) -> None:
+    """What the game has been since a position counts: the best move is that of its clock."""
+    clock, random, played = Clock.start(TRIANGLE), Random(1), list[str]()
+    with open_tablebase(tables4) as tablebase:
+        for _ in range(24):
+            quiet = [m for m in clock.position.legal_moves() if not has_capture(clock.position.play(m))]
+            move = random.choice(quiet)
+            played.append(format_hub_move(move, Numbering.A1))
+            clock = clock.after(move)
+            answers = ask(f'{TRIANGLE_LINE} moves="{" ".join(played)}"', "go think")
+            best = parse_hub_move(clock.position, done(answers), Numbering.A1)
+            assert best == tablebase.best_move(clock.position, clock)
+    assert (clock.counters.king_plies, clock.counters.three_kings_moves) == (24, 12)
+
+
+def test_rules_are_a_parameter(ask: Ask) -> None:
+    pos = TRIANGLE_LINE
+    for ruleset in RULESETS:
+        answers = ask(f"set-param name=ruleset value={ruleset}", pos, "go think")
+        assert str(parse_hub_move(TRIANGLE, done(answers), Numbering.A1)) == "d2-a5"
+
+
+@pytest.mark.parametrize("positions", Numbering)
+@pytest.mark.parametrize("moves", Numbering)
+def test_numberings_are_parameters(ask: Ask, positions: Numbering, moves: Numbering) -> None:
+    answers = ask(
+        f"set-param name=position-numbering value={positions}",
+        f"set-param name=move-numbering value={moves}",
+        f"pos pos={format_hub_position(TRIANGLE, positions)}",
+        "go think",
+    )
+    assert str(parse_hub_move(TRIANGLE, done(answers), moves)) == "d2-a5"
+
+
+@pytest.mark.parametrize(
+    "level",
+    [
+        "depth=2",
+        "nodes=10",
+        "move-time=0.05",
+        "time=1.5",
+        "time=-3 inc=0.05",
+        "moves=3 time=0.2",
+        "infinite",
+        "",
+    ],
+)
+@pytest.mark.parametrize("mode", ["think", "ponder", "analyze"])
+def test_outside_the_tables_it_searches_within_the_level(ask: Ask, level: str, mode: str) -> None:
+    if level in ("nodes=10", "infinite", ""):
+        pos = f"pos pos={format_hub_position(Position.from_fen('W:Wc3,e3,g1:Bd6,f6,b8'), Numbering.B8)}"
+    else:
+        pos = f"pos pos={START}"
+    answers = ask(pos, f"level {level}", f"go {mode}", "stop", "ponder-hit")
+    assert len(answers) == 2
+    assert done(answers)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["set-param name=variant value=normal"], "variant cannot be 'normal'; it may be russian"),
+        (["set-param name=book value=true"], "'book' is no parameter"),
+        (["set-param"], "'' is no parameter"),
+        (["set-param name=ruleset value=x"], "ruleset cannot be 'x'"),
+        (["go think"], "no position to search"),
+        (["pos"], "pos has no position"),
+        (["pos pos=Wbb"], "no position of this board"),
+        ([f"pos pos=Ww{'e' * 31}"], "b8, its own last row"),
+        ([f"pos pos={START} moves=1-2"], "no legal move"),
+        ([f"pos pos={START} moves=c3-d4"], "no move of the Hub protocol"),
+        ([f"pos pos={START} moves=9-99"], "99 is no square"),
+        ([f"pos pos=W{'e' * 32}", "go think"], "the side to move has lost"),
+        ([f"pos pos={START}", "new-game", "go think"], "no position to search"),
+        (["level depth=deep"], "depth cannot be 'deep'"),
+        (["level time=nan"], "time cannot be 'nan'"),
+        (['pos pos="W'], "no command or argument"),
+    ],
+)
+def test_what_is_wrong_is_an_error(ask: Ask, lines: list[str], message: str) -> None:
+    answers = ask(*lines, "ping")
+    (command, arguments), (after, _) = map(parse_hub_line, answers)
+    assert (command, after) == ("error", "pong")
+    assert message in arguments["message"]
+
+
+def test_after_a_wrong_position_the_one_before_is_not_searched(ask: Ask) -> None:
+    answers = ask(f"pos pos={START}", f"pos pos={START} moves=1-2", "go think")
+    assert [parse_hub_line(line)[0] for line in answers] == ["error", "error"]
+
+
+def test_what_the_protocol_does_not_have_is_passed_over(ask: Ask) -> None:
+    assert ask("", "uci", "stop", "ponder-hit", "ping now=1") == ["pong"]
+
+
+def test_a_damaged_table_is_an_error(copy3: Path) -> None:
+    path = copy3 / "KvKK.wdl"
+    path.write_bytes(path.read_bytes()[:-1])
+    answers: list[str] = []
+    position = format_hub_position(Position.from_fen("W:WKa1,Kc1:BKb8"), Numbering.B8)
+    with open_tablebase(copy3) as tablebase:
+        HubSession(tablebase, OFFICIAL, answers.append).run([f"pos pos={position}", "go think", "ping"])
+    assert answers[0].startswith("error message=")
+    assert "KvKK.wdl" in answers[0]
+    assert answers[-1] == "pong"
+
+
+# A process
+
+
+@pytest.fixture
+def program(tables4: Path, tmp_path: Path) -> Path:
+    """A program that is the engine, as drivers start one."""
+    path = tmp_path / "engine"
+    arguments = f"[*sys.argv[1:], '--data', {str(tables4)!r}]"
+    code = f"import sys; from tablebase.cli import main; sys.exit(main({arguments}))"
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{code}" "$@"\n')
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+@pytest.mark.parametrize("end", ["quit\n", ""])
+def test_a_process_answers_until_quit_or_the_end(program: Path, end: str) -> None:
+    asked = f"hub\ninit\n\xff\n{TRIANGLE_LINE}\ngo think\n{end}"
+    ran = subprocess.run(
+        [program, "hub"], input=asked.encode("latin-1"), capture_output=True, timeout=120, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    lines = ran.stdout.decode().splitlines()
+    assert (lines[-1], lines[6]) == ("done move=6-17", "ready")
+
+
+def test_a_bad_ruleset_is_bad_use(program: Path) -> None:
+    ran = subprocess.run(
+        [program, "hub", "--ruleset", "x"], input="", capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "'x' is no ruleset" in ran.stderr
+
+
+# pydraughts' driver
+
+
+def test_pydraughts_drives_it_through_games(program: Path) -> None:
+    """The engine wins a triangle and holds a draw, on pydraughts' board, against a random player."""
+    engine = HubEngine([str(program), "hub"])
+    try:
+        assert engine.variants == {"russian"}
+        assert engine.id["name"] == "shashki-tablebase"
+        engine.configure({"variant": "russian", "ruleset": "official"})
+        engine.init()
+        engine.ping()
+        for fen, winner in (("W:WKc1,Kd2,Ka3:BKe1", "white"), ("W:WKc1,Kg1:BKb8,Kf8", None)):
+            board = Board("russian", fen)
+            opponent = at_random(5)
+            clock = clock_of(board)
+            while not clock.verdict().ends_the_game:
+                if len(board.move_stack) % 2 == 0:
+                    move = engine.play(board, Limit(movetime=1), ponder=False).move
+                    assert move_of(position_of(board), move) in clock.position.legal_moves()
+                else:
+                    move = pydraughts_move(board, opponent(clock))
+                board.push(move)
+                clock = clock_of(board)
+            assert clock.winner == winner or (winner is None and clock.winner != "black")
+        assert engine.info["score"]
+    finally:
+        with engine.p:
+            engine.quit()
+    assert engine.p.returncode == 0
