@@ -1,4 +1,4 @@
-"""The commands that play games: `shashki hub`."""
+"""The commands that play games: `shashki play` and `hub`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,26 @@ from io import TextIOWrapper
 from typing import TextIO
 
 from tablebase.cli import OK, add_data_option
-from tablebase.options import add_ruleset
+from tablebase.options import add_position, add_ruleset
 
 
 def add_game_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `hub` to the command line."""
+    """Add these to the command line."""
+    play = subparsers.add_parser(
+        "play",
+        help="play a position against the tables",
+        description="Play a position against the tables, in the terminal or by lines from a file: moves are "
+        "typed in PDN notation, the draw rules count, and the game ends as they say.",
+        epilog="exit status: 0, however the game ends; 1 for a damaged table; 2 for a bad FEN or option",
+        allow_abbrev=False,
+    )
+    add_position(play)
+    play.add_argument(
+        "--side", choices=("white", "black"), help="the side that you play (default: the side to move)"
+    )
+    add_data_option(play)
+    play.set_defaults(run=run_play)
+
     hub = subparsers.add_parser(
         "hub",
         help="an engine in the Hub protocol, for other programs",
@@ -25,6 +40,47 @@ def add_game_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentPa
     add_ruleset(hub)
     add_data_option(hub)
     hub.set_defaults(run=run_hub)
+
+
+def run_play(args: argparse.Namespace) -> int:
+    """Play a game against a person.
+
+    Raises:
+        NotationError, IllegalPositionError, CounterError: the FEN is none.
+        RulesetError: there is no such ruleset.
+        DataDirectoryError: there is no such directory.
+        TableError: a table is there but cannot be read.
+    """
+    from tablebase.board import Color
+    from tablebase.clock import Clock
+    from tablebase.drawrules import find_ruleset
+    from tablebase.play import PlaySession
+    from tablebase.tablebase import open_tablebase
+    from tablebase.textview import terminal_width
+
+    typed = _standard_input()
+
+    def read(prompt: str) -> str | None:
+        try:
+            line = input(prompt)
+        except EOFError:
+            print()  # the prompt has left the cursor where it was
+            return None
+        except KeyboardInterrupt:
+            print()
+            raise
+        if not typed.isatty():
+            print(line)  # as a terminal would show it
+        return line
+
+    clock = Clock.from_fen(args.fen, find_ruleset(args.ruleset), args.numbering)
+    side = clock.position.turn if args.side is None else Color(args.side)
+    with open_tablebase(args.data) as tablebase:
+        session = PlaySession(
+            tablebase, clock, side, read, print, numbering=args.numbering, width=terminal_width()
+        )
+        session.run()
+    return OK
 
 
 def run_hub(args: argparse.Namespace) -> int:

@@ -52,6 +52,12 @@ class LineEnd(StrEnum):
     UNKNOWN = "unknown"
 
 
+def lost_in_words(position: Position) -> str:
+    """Why the side to move of a position has lost, which has no move in it, as a sentence."""
+    why = "has no move" if position.own_men | position.own_kings else "has no pieces left"
+    return f"{position.turn.capitalize()} {why}: {position.turn.other.capitalize()} wins."
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """Best play of both sides.
@@ -80,8 +86,7 @@ class Line:
         last = self.positions[-1]
         match self.end:
             case LineEnd.GAME_OVER:
-                why = "has no move" if last.own_men | last.own_kings else "has no pieces left"
-                return f"{last.turn.capitalize()} {why}: {str(self.winner).capitalize()} wins."
+                return lost_in_words(last)
             case LineEnd.DRAW if self.fired:
                 rules = " and ".join(f"{state.rule}, article {state.article}" for state in self.fired)
                 return f"A draw by the rules: {rules}."

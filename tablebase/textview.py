@@ -15,6 +15,7 @@ from tablebase.outcome import Outcome, Probe
 from tablebase.prospect import Prospect
 from tablebase.report import PositionReport, RuledMoveReport, in_moves
 from tablebase.rulereport import RuleStateReport, rules_report
+from tablebase.rules import Move
 from tablebase.ruletext import adds_to, count_in_words, headline, worth
 from tablebase.verdict import Cause, cause_of_draw, outcome_from_moves, verdict
 
@@ -60,12 +61,12 @@ def position_text(position: Position, report: PositionReport, ruleset: Ruleset, 
         told += _under_the_rules(position, known, Prospect(report["rules_outcome"]), report["ruleset"])
     parts = [
         str(position),
-        _wrapped(" ".join(told), width),
-        "\n".join(_wrapped(f"{name:<8}  {text}", width, " " * 10) for name, text in facts),
+        wrapped(" ".join(told), width),
+        "\n".join(wrapped(f"{name:<8}  {text}", width, " " * 10) for name, text in facts),
     ]
     applying = [rule for rule in report["rules"] if rule["applies"]]
     if applying:
-        parts.append(_rules_table(applying))
+        parts.append(rules_table(applying))
     if report["moves"]:
         parts.append(_moves_table(report["moves"], width))
     return "\n\n".join(parts)
@@ -90,11 +91,11 @@ def line_text(line: Line, clock: Clock, probe: Probe, cause: Cause, prospect: Pr
     told = headline(ruled, rules_report(line.fired), verdict(first, probe, from_moves, cause))
     if not is_drawn:
         told += _under_the_rules(first, known, prospect, clock.ruleset.name)
-    parts = [str(first), _wrapped(" ".join(told), width)]
+    parts = [str(first), wrapped(" ".join(told), width)]
     if line.moves:
-        parts.append(_wrapped(movetext(line), width))
+        parts.append(wrapped(movetext(line), width))
         parts.append(str(line.positions[-1]))
-    parts.append(_wrapped(" ".join([line.reason, *_why_not_as_long(line, probe)]), width))
+    parts.append(wrapped(" ".join([line.reason, *_why_not_as_long(line, probe)]), width))
     return "\n\n".join(parts)
 
 
@@ -149,13 +150,16 @@ def _moves(count: int | None) -> str:
     return "1 move" if count == 1 else f"{count} moves"
 
 
-def _wrapped(text: str, width: int, indent: str = "") -> str:
+def wrapped(text: str, width: int, indent: str = "") -> str:
+    """A text in lines of so many columns, or of fewer where those would be hard to read; all but the first
+    begin with the indent."""
     return textwrap.fill(
         text, min(width, _PROSE), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
 
 
-def _rules_table(rules: Sequence[RuleStateReport]) -> str:
+def rules_table(rules: Sequence[RuleStateReport]) -> str:
+    """What draw rules say of a game, a line each: how far each has come, and what remains."""
     head = ["rule", "article", "count", "remaining"]
     rows = [[rule["rule"], rule["article"], count_in_words(rule), str(rule["remaining"])] for rule in rules]
     return "\n".join(_aligned([head, *rows]))
@@ -180,7 +184,7 @@ def _moves_table(moves: Sequence[RuledMoveReport], width: int) -> str:
         rows = [row[:-1] for row in rows]
     distances = ", ".join(name for name in columns if name in _DISTANCES)
     legend = f"{distances}: plies (moves), counted from before the move. Best move first."
-    return "\n".join([*_aligned(rows), "", _wrapped(legend, width)])
+    return "\n".join([*_aligned(rows), "", wrapped(legend, width)])
 
 
 def _cell(plies: int | None) -> str:
@@ -208,15 +212,24 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def movetext(line: Line) -> str:
-    """The moves with numbers: `1. c3-d4 h8-a1 2. ...`, or `1... h8-a1 2. ...` where Black begins."""
-    black_begins = line.positions[0].turn is Color.BLACK
+    """The moves of a line, as `numbered` has them."""
+    return numbered([value.move for value in line.moves], line.positions[0].turn)
+
+
+def numbered(moves: Sequence[Move], first: Color) -> str:
+    """Moves with numbers: `1. c3-d4 h8-a1 2. ...`, or `1... h8-a1 2. ...` where Black begins.
+
+    Args:
+        moves: the moves.
+        first: who makes the first of them.
+    """
     words = []
-    for ply, move in enumerate(line.moves, start=black_begins):
+    for ply, move in enumerate(moves, start=first is Color.BLACK):
         number, is_black = ply // 2 + 1, ply % 2
         if not is_black:
-            words.append(f"{number}. {move.move}")
+            words.append(f"{number}. {move}")
         elif not words:
-            words.append(f"{number}... {move.move}")
+            words.append(f"{number}... {move}")
         else:
-            words.append(str(move.move))
+            words.append(str(move))
     return " ".join(words)

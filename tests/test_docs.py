@@ -7,9 +7,11 @@ is its output; `...` stands for what differs from run to run. Both find the tabl
 
 import argparse
 import doctest
+import io
 import json
 import re
 import shlex
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -74,12 +76,19 @@ def client(tables4: Path) -> Iterator[FlaskClient]:
 
 
 @pytest.fixture
-def execute(client: FlaskClient, capsys: pytest.CaptureFixture[str]) -> Callable[[str], str]:
-    """Executes a line of a console, without a shell: `shashki`, or `curl` and what makes JSON readable."""
+def execute(
+    client: FlaskClient, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], str]:
+    """Executes a line of a console, without a shell: `shashki`, with what is typed before it, or `curl` and
+    what makes JSON readable."""
 
     def execute(command: str) -> str:
         match shlex.split(command):
             case ["shashki", *arguments]:
+                main(arguments)
+                return capsys.readouterr().out
+            case ["printf", typed, "|", "shashki", *arguments]:
+                monkeypatch.setattr(sys, "stdin", io.StringIO(typed.replace("\\n", "\n")))
                 main(arguments)
                 return capsys.readouterr().out
             case ["curl", "-s", address, "|", "python3", "-m", "json.tool"]:
