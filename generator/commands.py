@@ -17,6 +17,7 @@ from tablebase.errors import DataDirectoryError, MaterialError, quote
 from tablebase.format import Metric
 from tablebase.manifest import Manifest, Statistics
 from tablebase.material import Material
+from tablebase.options import metrics
 
 # numba takes a second to import: the modules that need it are imported by the commands that do.
 
@@ -61,16 +62,6 @@ def _seed(text: str) -> int:
     if seed < 0:
         raise argparse.ArgumentTypeError(f"{quote(text)} is no seed: a whole number, 0 or more")
     return seed
-
-
-def _metrics(text: str) -> tuple[Metric, ...]:
-    names = [name.strip() for name in text.lower().split(",") if name.strip()]
-    unknown = [name for name in names if name not in list(Metric)]
-    if unknown or not names:
-        raise argparse.ArgumentTypeError(
-            f"{', '.join(unknown) or 'nothing'} is no metric: name one or more of {','.join(Metric)}"
-        )
-    return tuple(Metric(name) for name in names)
 
 
 def _materials(text: str) -> tuple[Material, ...]:
@@ -143,7 +134,7 @@ def _add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParse
     _add_jobs_option(parser)
     parser.add_argument(
         "--metrics",
-        type=_metrics,
+        type=metrics,
         default=tuple(Metric),
         metavar="LIST",
         help="what to store, of wdl,dtc,dtw,dtb (default: all; wdl is always among them, the others need it)",

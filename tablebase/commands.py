@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 
 from tablebase.cli import BAD_ANSWER, OK, add_data_option
+from tablebase.exportcommand import add_export_command
 from tablebase.gamecommands import add_game_commands
 from tablebase.options import add_json, add_numbering, add_position, add_ruleset
 
 
 def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add these to the command line, and those of `tablebase.gamecommands`."""
+    """Add these to the command line, those of `tablebase.gamecommands`, and `export`."""
     probe = subparsers.add_parser(
         "probe",
         help="what a position is worth, and its moves",
@@ -62,6 +63,7 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
     adjudicate.set_defaults(run=run_adjudicate)
 
     add_game_commands(subparsers)
+    add_export_command(subparsers)
 
 
 def _plies(text: str) -> int:

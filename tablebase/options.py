@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tablebase.drawrules import OFFICIAL, RULESETS
+from tablebase.format import Metric
 
 
 def add_position(parser: argparse.ArgumentParser) -> None:
@@ -42,3 +43,14 @@ def add_numbering(parser: argparse.ArgumentParser) -> None:
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add `--json`."""
     parser.add_argument("--json", action="store_true", help="print JSON, as the HTTP API has it")
+
+
+def metrics(text: str) -> tuple[Metric, ...]:
+    """The type of an option that is a list of metrics, `wdl,dtc`."""
+    names = [name.strip() for name in text.lower().split(",") if name.strip()]
+    unknown = [name for name in names if name not in list(Metric)]
+    if unknown or not names:
+        raise argparse.ArgumentTypeError(
+            f"{', '.join(unknown) or 'nothing'} is no metric: name one or more of {','.join(Metric)}"
+        )
+    return tuple(Metric(name) for name in names)

@@ -21,8 +21,9 @@ KERNELS = "tablebase/kernels"  # imported only where it is asked for, and numba 
 # What each package may import besides itself and the standard library; llvmlite comes with numba, werkzeug
 # with flask.
 BASE = {"numpy", "zstandard", "platformdirs"}
+EXPORT = {"pyarrow"}  # imported only where Parquet is asked for
 MAY_IMPORT = {
-    "tablebase": BASE,
+    "tablebase": BASE | EXPORT,
     KERNELS: BASE | {"numba", "llvmlite"},
     "generator": BASE | {"tablebase", "numba", "llvmlite", "tqdm"},
     "server": BASE
@@ -60,6 +61,7 @@ def test_dependencies_are_those_that_are_imported() -> None:
     extras = PROJECT["optional-dependencies"]
     assert names(PROJECT["dependencies"]) == BASE
     assert names(extras["fast"]) == MAY_IMPORT[KERNELS] - BASE - {"llvmlite"}
+    assert names(extras["export"]) == EXPORT
     assert names(extras["generate"]) == MAY_IMPORT["generator"] - BASE - {"tablebase", "llvmlite"}
     assert {name.replace("-", "_") for name in names(extras["serve"])} == MAY_IMPORT["server"] - BASE - {
         "tablebase",

@@ -1,0 +1,71 @@
+"""The command `shashki export`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tablebase.cli import OK, add_data_option
+from tablebase.format import Metric
+from tablebase.options import metrics
+
+_FORMATS = ("npy", "parquet")
+
+
+def add_export_command(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add it to the command line."""
+    export = subparsers.add_parser(
+        "export",
+        help="all positions of a material with their values, for NumPy or as Parquet",
+        description="Write all positions of a material with their values to one file, for those who train "
+        "evaluation functions: four sets of squares a position, the outcome and the distances.",
+        epilog="exit status: 0; 1 where the material has no table, or the file cannot be written; 2 for a "
+        "bad material or option, or where pyarrow, which parquet takes, is not installed",
+        allow_abbrev=False,
+    )
+    export.add_argument(
+        "material", metavar="MATERIAL", help="the pieces, those of the side to move first, e.g. KKMvK"
+    )
+    export.add_argument("--format", choices=_FORMATS, required=True, help="what to write")
+    export.add_argument("--output", metavar="FILE", type=Path, required=True, help="the file to write")
+    export.add_argument(
+        "--metrics",
+        metavar="LIST",
+        type=metrics,
+        default=tuple(Metric),
+        help="the values, of wdl,dtc,dtw,dtb (default: all; wdl is always among them)",
+    )
+    add_data_option(export)
+    export.set_defaults(run=run_export, extra="export")
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Write the file.
+
+    Raises:
+        MaterialError: the material is none.
+        MissingTableError: it has no table.
+        TableError: a table is there but cannot be read.
+        ModuleNotFoundError: pyarrow is not installed, and Parquet is asked for.
+        OSError: the file cannot be written; nothing is left behind then.
+    """
+    from tablebase.atomicfile import write_atomically
+    from tablebase.export import Export, row_type
+    from tablebase.exportfiles import FORMATS
+    from tablebase.material import Material
+    from tablebase.tablebase import open_tablebase
+
+    material = Material.parse(args.material)
+    distances = tuple(metric for metric in Metric if metric in args.metrics and metric is not Metric.WDL)
+    with open_tablebase(args.data) as tablebase:
+        export = Export(tablebase, material, distances)
+        about = {"material": str(material), "ruleset": tablebase.ruleset.name}
+        parts = FORMATS[args.format](export.chunks(), material.positions, row_type(distances), about)
+        record = write_atomically(args.output, parts)
+    columns = ", ".join((Metric.WDL, *distances))
+    unknown = f"; {export.unknown:,} values are in no table, and -128" if export.unknown else ""
+    print(
+        f"{material}: {material.positions:,} positions with {columns}, {record.size:,} bytes in "
+        f"{args.output}{unknown}"
+    )
+    return OK
