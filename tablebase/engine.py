@@ -23,6 +23,10 @@ _KNOWN_VALUES = {
 }
 
 
+LONGEST_SECONDS = 10.0
+"""For how long a shallow search looks ahead where nothing limits its time: however deep it is to go."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much a search may take; the tables take none of it.
@@ -30,7 +34,7 @@ class Limits:
     Attributes:
         depth: plies that a shallow search looks ahead, at the most; None: `DEPTH`, or as many as the time
             allows where that is limited.
-        seconds: for how long, at the most; None sets no limit.
+        seconds: for how long, at the most; None: `LONGEST_SECONDS`.
     """
 
     depth: int | None = None
@@ -90,7 +94,8 @@ class Engine:
             return Choice(first.move, first)
         limits = limits or Limits()
         unknown = {ruled.move: ruled for ruled in moves if ruled.prospect is Prospect.UNKNOWN}
-        found = self._by_search.best(clock.position, list(unknown), limits.plies, limits.seconds)
+        seconds = LONGEST_SECONDS if limits.seconds is None else limits.seconds
+        found = self._by_search.best(clock.position, list(unknown), limits.plies, seconds)
         if found.value <= _KNOWN_VALUES.get(first.prospect, -WON - 1):
             return Choice(first.move, first)
         return Choice(found.move, unknown[found.move], found)

@@ -92,6 +92,14 @@ def test_a_limit_of_time_ends_a_search(tablebase: Tablebase) -> None:
     assert ShallowSearch(tablebase).best(start, start.legal_moves(), 64, 0.0).depth == 1
 
 
+def test_a_search_that_is_to_go_deep_ends(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tablebase.engine.LONGEST_SECONDS", 0.05)
+    choice = engine.choose(Clock.start(Position.start()), Limits(depth=64))
+    assert choice
+    assert choice.found
+    assert choice.found.depth < 20
+
+
 def test_limits() -> None:
     assert Limits().plies == DEPTH
     assert Limits(depth=3, seconds=1.0).plies == 3
