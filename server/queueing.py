@@ -8,6 +8,7 @@ nobody from being answered.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from io import BytesIO
 from threading import BoundedSemaphore
@@ -29,7 +30,8 @@ class Queue:
     def __init__(self, application: WSGIApplication, most_bytes: int, working: int, reading: int) -> None:
         self._application = application
         self._most_bytes = most_bytes
-        self._working = BoundedSemaphore(working)
+        # In threads of their own, as what a thread has worked with it keeps: memory, room to decode in.
+        self._working = ThreadPoolExecutor(working, "working")
         self._reading = BoundedSemaphore(reading)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -41,8 +43,7 @@ class Queue:
                 environ["wsgi.input"] = BytesIO(self._read(environ["wsgi.input"]))
             finally:
                 self._reading.release()
-        with self._working:
-            return self._application(environ, start_response)
+        return self._working.submit(self._application, environ, start_response).result()
 
     def _read(self, body: InputStream) -> bytes:
         """All of a body, or a byte more than may be, which shows that it is too long."""
