@@ -1627,26 +1627,25 @@ static int probe_one(shashki_tables *set, const shashki_position *position, unsi
     return error;
 }
 
-int shashki_probe_wdl(shashki_tables *set, const shashki_position *position, int *wdl)
+static int probe_outcome(shashki_tables *set, const shashki_position *position, bool cached_only, int *wdl)
 {
     shashki_value value;
     int error = check_arguments(set, position, wdl);
     if (!error)
-        error = probe_one(set, position, 0, false, false, &value);
+        error = probe_one(set, position, 0, cached_only, false, &value);
     if (!error)
         *wdl = value.wdl;
     return error;
 }
 
+int shashki_probe_wdl(shashki_tables *set, const shashki_position *position, int *wdl)
+{
+    return probe_outcome(set, position, false, wdl);
+}
+
 int shashki_probe_wdl_cached(shashki_tables *set, const shashki_position *position, int *wdl)
 {
-    shashki_value value;
-    int error = check_arguments(set, position, wdl);
-    if (!error)
-        error = probe_one(set, position, 0, true, false, &value);
-    if (!error)
-        *wdl = value.wdl;
-    return error;
+    return probe_outcome(set, position, true, wdl);
 }
 
 static int probe_distance(shashki_tables *set, const shashki_position *position, unsigned wanted, int *plies)

@@ -68,20 +68,24 @@ class NoSuchMaterialError(TablebaseError, LookupError):
     """A material that has no table here."""
 
 
-class BusyError(TablebaseError, RuntimeError):
-    """More to do than this server does at a time: asking again later helps."""
-
-
-class TooManyRequestsError(TablebaseError, RuntimeError):
-    """More requests from one address than this server answers: the message says when to come again.
+class ComeAgainError(TablebaseError, RuntimeError):
+    """A request that would be answered later.
 
     Attributes:
-        seconds: after how many seconds the next one is answered.
+        seconds: after how many seconds to come again.
     """
 
-    def __init__(self, message: str, seconds: int) -> None:
+    def __init__(self, message: str, seconds: int = RETRY_AFTER) -> None:
         super().__init__(message)
         self.seconds = seconds
+
+
+class BusyError(ComeAgainError):
+    """More to do than this server does at a time."""
+
+
+class TooManyRequestsError(ComeAgainError):
+    """More requests from one address than this server answers: the message says when to come again."""
 
 
 class NoTablesError(TablebaseError, RuntimeError):
@@ -195,9 +199,8 @@ def _answer(error: Exception) -> Response:
         detail = _OURS_DETAIL
     body = json.dumps(_problem(kind.status, kind.type, kind.title, detail))
     response = Response(body, kind.status, mimetype=MEDIA_TYPE)
-    if isinstance(error, (BusyError, TooManyRequestsError)):
-        seconds = RETRY_AFTER if isinstance(error, BusyError) else error.seconds
-        response.headers["Retry-After"] = str(seconds)
+    if isinstance(error, ComeAgainError):
+        response.headers["Retry-After"] = str(error.seconds)
     return response
 
 
