@@ -681,11 +681,11 @@ struct shashki_tables {
     binomials choose;
     uint64_t *firsts[2][MOST_KIND + 1][MOST_KIND + 1];
     struct workspace *workspaces[WORKSPACES];
-    long files_left; /* that may still be kept open */
+    long most_files; /* that may be kept open, of all sets together */
     int pieces;
     bool official; /* the ruleset: official, or king-moves-only */
     uint64_t frames_read, bytes_read;
-    char *directory;
+    DIR *directory; /* kept open, so that it stays the same one wherever the process goes */
 };
 
 static const char *const METRIC_NAMES[METRICS] = {"wdl", "dtc", "dtw", "dtb"};
@@ -801,6 +801,11 @@ static int check_version(const unsigned char *header, const char *name, bool *kn
     return SHASHKI_OK;
 }
 
+static int other_rules(const char *name)
+{
+    return fail_with(SHASHKI_E_VERSION, "%s was made under other draw rules than the rest", name);
+}
+
 static uint64_t packed_size(uint64_t values, uint32_t per_byte, uint32_t value_bytes)
 {
     return (values + per_byte - 1) / per_byte * value_bytes;
@@ -842,10 +847,21 @@ static int fill_shape(shashki_tables *set, struct shape *shape)
     return SHASHKI_OK;
 }
 
+/* The files that tables keep open, of all sets together: the process has one limit for them. */
+static long files_open;
+
+static void close_file(struct table *table)
+{
+    if (table->file < 0)
+        return;
+    close(table->file);
+    table->file = -1;
+    ADD(&files_open, -1);
+}
+
 static void free_table(struct table *table)
 {
-    if (table->file >= 0)
-        close(table->file);
+    close_file(table);
     free(table->places);
     free(table->ends);
     free(table->alphabet);
@@ -868,17 +884,19 @@ static void fill_packing(struct table *table)
 }
 
 /* Check a header and take from it what is needed; `body` is the length of alphabet and frame index. */
-static int read_header(struct table *table, const unsigned char *header, int metric, size_t *body)
+static int read_header(struct table *table, const unsigned char *header, int metric, bool official, size_t *body)
 {
     const struct shape *shape = &table->shape;
-    bool known, official;
+    bool known, is_official;
     if (memcmp(header, MAGIC, sizeof MAGIC) != 0)
         return fail_with(SHASHKI_E_NOT_A_TABLE, "%s does not begin as a table does", table->name);
-    int error = check_version(header, table->name, &known, &official);
+    int error = check_version(header, table->name, &known, &is_official);
     if (error)
         return error;
     if (!known)
         return damaged(table, "the checksum of its header does not match");
+    if (is_official != official)
+        return other_rules(table->name); /* a file that came after the set was opened */
     if (header[12] != shape->own_kings || header[13] != shape->own_men || header[14] != shape->other_kings ||
         header[15] != shape->other_men || !is_text(header + 16, 8, METRIC_NAMES[metric]))
         return damaged(table, "it is another table, by what its header says");
@@ -939,19 +957,15 @@ static int read_body(struct table *table, const unsigned char *body, int metric,
 static int open_file(const shashki_tables *set, const struct table *table, int *file, uint64_t *size, bool again,
                      struct stat *found)
 {
-    size_t length = strlen(set->directory) + sizeof table->name + 2;
-    char *path = malloc(length);
-    if (!path)
-        return fail(SHASHKI_E_MEMORY);
-    snprintf(path, length, "%s/%s", set->directory, table->name);
-    *file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe that came in its place must not hang */
-    free(path);
+    /* A pipe that came in its place must not hang. */
+    *file = openat(dirfd(set->directory), table->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*file < 0)
         return errno == ENOENT ? fail_with(SHASHKI_E_NO_TABLE, "%s is gone since the set was opened", table->name)
                                : fail_with(SHASHKI_E_READ, "%s: %s", table->name, strerror(errno));
     if (fstat(*file, found) != 0 || !S_ISREG(found->st_mode) ||
         (again && (found->st_dev != table->device || found->st_ino != table->inode))) {
         close(*file);
+        *file = -1;
         return fail_with(again ? SHASHKI_E_READ : SHASHKI_E_NOT_A_TABLE,
                          again ? "%s is another file than it was" : "%s is no ordinary file", table->name);
     }
@@ -959,7 +973,7 @@ static int open_file(const shashki_tables *set, const struct table *table, int *
     return SHASHKI_OK;
 }
 
-static int read_table(struct table *table, int metric, uint64_t size)
+static int read_table(struct table *table, int metric, bool official, uint64_t size)
 {
     unsigned char header[HEADER_SIZE];
     size_t got, length = 0;
@@ -967,7 +981,7 @@ static int read_table(struct table *table, int metric, uint64_t size)
         return fail_with(SHASHKI_E_READ, "%s: %s", table->name, strerror(errno));
     if (got < sizeof header)
         return fail_with(SHASHKI_E_TRUNCATED, "%s ends within its header", table->name);
-    int error = read_header(table, header, metric, &length);
+    int error = read_header(table, header, metric, official, &length);
     if (error)
         return error;
     if (size < table->first)
@@ -994,6 +1008,7 @@ static int open_table(shashki_tables *set, struct slice *slice, const struct sha
     struct table *table = calloc(1, sizeof *table), *other = NULL;
     struct stat found;
     uint64_t size = 0;
+    bool many = false;
     if (!table)
         return fail(SHASHKI_E_MEMORY);
     table->file = -1;
@@ -1002,8 +1017,10 @@ static int open_table(shashki_tables *set, struct slice *slice, const struct sha
     int error = fill_shape(set, &table->shape);
     if (!error)
         error = open_file(set, table, &table->file, &size, false, &found);
-    if (!error)
-        error = read_table(table, metric, size);
+    if (!error) {
+        many = ADD(&files_open, 1) >= set->most_files;
+        error = read_table(table, metric, set->official, size);
+    }
     if (error) {
         free_table(table);
         return error;
@@ -1011,18 +1028,11 @@ static int open_table(shashki_tables *set, struct slice *slice, const struct sha
     table->device = found.st_dev;
     table->inode = found.st_ino;
     table->number = (uint32_t)(slice - set->slices) * METRICS + (uint32_t)metric;
-    bool kept = table->frames && ADD(&set->files_left, -1) > 0;
-    if (!kept) {
-        if (table->frames)
-            ADD(&set->files_left, 1);
-        close(table->file);
-        table->file = -1;
-    }
+    if (many || !table->frames)
+        close_file(table);
     if (REPLACE(&slice->tables[metric], &other, table)) {
         *opened = table;
     } else {
-        if (kept)
-            ADD(&set->files_left, 1);
         free_table(table);
         *opened = other;
     }
@@ -1215,7 +1225,7 @@ static int add_file(shashki_tables *set, const char *name, bool *any, size_t *fr
     if (error)
         return error;
     if (known && *any && official != set->official)
-        return fail_with(SHASHKI_E_VERSION, "%s was made under other draw rules than the rest", table.name);
+        return other_rules(table.name);
     if (known) {
         *any = true;
         set->official = official;
@@ -1263,26 +1273,25 @@ static int complete_to(const shashki_tables *set)
     return MOST_PIECES;
 }
 
-static int add_files(shashki_tables *set, size_t cache_bytes)
+static int add_files(shashki_tables *set, const char *directory, size_t cache_bytes)
 {
     bool any = false;
     size_t frame_bytes = 0;
     int error = SHASHKI_OK;
-    DIR *directory = opendir(set->directory);
-    if (!directory)
-        return fail_with(SHASHKI_E_DIRECTORY, "%s: %s", set->directory, strerror(errno));
+    set->directory = opendir(directory);
+    if (!set->directory)
+        return fail_with(SHASHKI_E_DIRECTORY, "%s: %s", directory, strerror(errno));
     set->official = true; /* as long as nothing says otherwise */
     while (!error) {
         errno = 0;
-        const struct dirent *entry = readdir(directory);
+        const struct dirent *entry = readdir(set->directory);
         if (!entry) {
             if (errno)
-                error = fail_with(SHASHKI_E_DIRECTORY, "%s: %s", set->directory, strerror(errno));
+                error = fail_with(SHASHKI_E_DIRECTORY, "%s: %s", directory, strerror(errno));
             break;
         }
         error = add_file(set, entry->d_name, &any, &frame_bytes);
     }
-    closedir(directory);
     if (error)
         return error;
     set->pieces = complete_to(set);
@@ -1298,16 +1307,14 @@ int shashki_open(const char *directory, size_t cache_bytes, shashki_tables **tab
     if (!set)
         return fail(SHASHKI_E_MEMORY);
     set->slices = calloc(SLICES, sizeof *set->slices);
-    set->directory = malloc(strlen(directory) + 1);
-    if (!set->slices || !set->directory) {
+    if (!set->slices) {
         shashki_close(set);
         return fail(SHASHKI_E_MEMORY);
     }
-    strcpy(set->directory, directory);
     fill_binomials(set->choose);
-    set->files_left = sysconf(_SC_OPEN_MAX);
-    set->files_left = set->files_left < 0 ? 1024 : set->files_left / 2; /* the rest is left to the program */
-    int error = add_files(set, cache_bytes);
+    long limit = sysconf(_SC_OPEN_MAX);
+    set->most_files = limit < 0 ? 1024 : limit / 2; /* the rest is left to the program */
+    int error = add_files(set, directory, cache_bytes);
     if (error)
         shashki_close(set);
     else
@@ -1331,7 +1338,8 @@ void shashki_close(shashki_tables *set)
         free(firsts[i]);
     cache_free(&set->cache);
     free(set->slices);
-    free(set->directory);
+    if (set->directory)
+        closedir(set->directory);
     free(set);
 }
 

@@ -1,5 +1,6 @@
 """Damaged tables: the C library finds them out, or the damage is harmless; it never crashes, never hangs."""
 
+import resource
 import shutil
 import struct
 from collections.abc import Callable
@@ -232,6 +233,55 @@ def test_a_file_that_has_gone(library: Any, folder: Path) -> None:
         codes = {answer(lambda: tables.one("wdl", position)) for position in asked("KvM")}  # noqa: B023
         assert probec.NO_TABLE in codes
         assert "gone" in tables.library.shashki_last_error().decode()
+
+
+def test_a_directory_by_a_relative_name(
+    library: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the directory that was opened, wherever the process goes, and whatever becomes of its name."""
+    positions = asked("KvM")
+    given = probec.c_positions(Boards.of(positions).sets, Boards.of(positions).black)
+    with CTables(library, folder) as tables:
+        expected = tables.many(given)
+    monkeypatch.chdir(tmp_path)
+    with CTables(library, Path("tables")) as tables:
+        monkeypatch.chdir("/")
+        assert (tables.many(given) == expected).all()
+    with CTables(library, folder, 0) as tables:
+        folder.rename(tmp_path / "renamed")
+        assert (tables.many(given) == expected).all()
+
+
+def test_a_file_of_other_rules_that_comes_later(
+    library: Any, tables3: Path, kings4: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(tables3, tmp_path / "tables")
+    with CTables(library, tmp_path / "tables") as tables:
+        put(tmp_path / "tables", "KMvK.wdl", (kings4 / "KMvK.wdl").read_bytes())
+        codes = {answer(lambda: tables.one("wdl", position)) for position in asked("KMvK")}  # noqa: B023
+        assert probec.VERSION in codes
+        text = tables.library.shashki_last_error().decode()
+        assert text == "KMvK.wdl was made under other draw rules than the rest"
+
+
+def open_files() -> int:
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+def test_files_of_many_sets(library: Any, tables4: Path) -> None:
+    """All sets together keep half as many files open as the process may have, and one for each directory."""
+    before, limits = open_files(), resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = 2 * before + 20
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, limits[1]))
+        for _ in range(2):
+            with CTables(library, tables4) as one, CTables(library, tables4) as two:
+                for tables in (one, two):
+                    assert tables.preload(4, probec.DTC | probec.DTW) == 0
+                assert open_files() == before + most // 2 + 2
+        assert open_files() == before
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_captures_without_end(tables3: Path, tmp_path: Path) -> None:
