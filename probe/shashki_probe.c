@@ -562,18 +562,24 @@ struct cache {
     size_t hand;
 };
 
-/* No slots at all where the budget is less than a frame: then nothing is kept. */
-static int cache_init(struct cache *cache, size_t bytes, size_t frame_bytes)
+/* No slots at all where the budget is less than a frame: then nothing is kept. No more than there are frames, however
+ * much is allowed, but for some that threads decode at the same moment. */
+static int cache_init(struct cache *cache, size_t bytes, size_t frame_bytes, uint64_t frames)
 {
     cache->slot_words = (frame_bytes + sizeof(word) - 1) / sizeof(word);
     cache->slots = frame_bytes ? bytes / (sizeof(struct slot) + cache->slot_words * sizeof(word)) : 0;
+    if (cache->slots > frames + WORKSPACES)
+        cache->slots = (size_t)frames + WORKSPACES;
     if (cache->slots > UINT32_MAX - 1)
         cache->slots = UINT32_MAX - 1;
     if (!cache->slots)
         return SHASHKI_OK;
     cache->heads = calloc(cache->slots, sizeof *cache->heads);
     cache->words = malloc(cache->slots * cache->slot_words * sizeof(word));
-    return cache->heads && cache->words ? SHASHKI_OK : fail(SHASHKI_E_MEMORY);
+    if (cache->heads && cache->words)
+        return SHASHKI_OK;
+    return fail_with(SHASHKI_E_MEMORY, "there is not enough memory for a cache of %zu frames of %zu bytes",
+                     cache->slots, frame_bytes);
 }
 
 static void cache_free(struct cache *cache)
@@ -622,6 +628,28 @@ static uint32_t cache_claim(struct cache *cache)
             continue;
         }
         if (REPLACE(&slot->version, &version, version + 1))
+            return (uint32_t)number + 1;
+    }
+    return 0;
+}
+
+/* Where preloading stands. */
+struct loading {
+    size_t room;         /* frames that there is still room for */
+    size_t left_out;     /* those that there was none for */
+    size_t next;         /* the slot to look at next */
+    unsigned char *keep; /* of each slot: whether a frame that is wanted was in it already */
+    bool reading;        /* at first it is only looked what is there */
+};
+
+/* Take the next slot that has nothing that is wanted: the clock does not know what that is. 0 behind the last. */
+static uint32_t cache_claim_next(struct cache *cache, struct loading *loading)
+{
+    while (loading->next < cache->slots) {
+        size_t number = loading->next++;
+        struct slot *slot = &cache->heads[number];
+        size_t version = LOAD(&slot->version);
+        if (!loading->keep[number] && !(version & 1) && REPLACE(&slot->version, &version, version + 1))
             return (uint32_t)number + 1;
     }
     return 0;
@@ -1123,18 +1151,20 @@ static int decode_frame(shashki_tables *set, const struct table *table, uint32_t
     return SHASHKI_OK;
 }
 
-/* Put a decoded frame into the cache, where there is room. */
-static void keep_frame(shashki_tables *set, struct table *table, uint32_t frame, const struct workspace *space)
+/* Put a decoded frame into the cache, where there is room: whether there was. `loading` may be NULL. */
+static bool keep_frame(shashki_tables *set, struct table *table, uint32_t frame, const struct workspace *space,
+                       struct loading *loading)
 {
     struct cache *cache = &set->cache;
     size_t bytes = (size_t)decoded_size(table, frame);
     if (bytes > cache->slot_words * sizeof(word))
-        return;
-    uint32_t place = cache_claim(cache);
+        return false;
+    uint32_t place = loading ? cache_claim_next(cache, loading) : cache_claim(cache);
     if (!place)
-        return;
+        return false;
     cache_fill(cache, place, table->number, frame, space->decoded, bytes);
     STORE(&table->places[frame], place);
+    return true;
 }
 
 /* The byte or two of a decoded frame that have the value at place p of it, as a symbol. */
@@ -1175,7 +1205,7 @@ static int stored_value(struct probe *probe, struct table *table, uint64_t index
             return fail(SHASHKI_E_MEMORY);
         int error = decode_frame(set, table, frame, space);
         if (!error) {
-            keep_frame(set, table, frame, space);
+            keep_frame(set, table, frame, space, NULL);
             unit = space->decoded[at / sizeof unit];
         }
         give_workspace(set, space);
@@ -1196,8 +1226,15 @@ static struct slice *slice_of(const shashki_tables *set, const struct shape *cou
     return &set->slices[slice_number(counts->own_kings, counts->own_men, counts->other_kings, counts->other_men)];
 }
 
+/* What the headers of all files come to. */
+struct survey {
+    bool any; /* whether one of them told its ruleset */
+    size_t frame_bytes;
+    uint64_t frames;
+};
+
 /* Look at one file of the directory, if its name is one of a table. */
-static int add_file(shashki_tables *set, const char *name, bool *any, size_t *frame_bytes)
+static int add_file(shashki_tables *set, const char *name, struct survey *survey)
 {
     struct shape counts;
     struct stat found;
@@ -1224,17 +1261,18 @@ static int add_file(shashki_tables *set, const char *name, bool *any, size_t *fr
         error = check_version(header, table.name, &known, &official);
     if (error)
         return error;
-    if (known && *any && official != set->official)
+    if (known && survey->any && official != set->official)
         return other_rules(table.name);
     if (known) {
-        *any = true;
+        survey->any = true;
         set->official = official;
         uint64_t all = header[88] ? packed_size(u64(header + 64), header[88], header[89]) : 0;
         uint64_t frame = u32(header + 60) <= MAX_FRAME_SIZE ? u32(header + 60) : MAX_FRAME_SIZE;
         if (all < frame)
             frame = all;
-        if (u32(header + 80) && frame > *frame_bytes)
-            *frame_bytes = (size_t)frame;
+        if (u32(header + 80) && frame > survey->frame_bytes)
+            survey->frame_bytes = (size_t)frame;
+        survey->frames += u32(header + 80);
     }
     slice_of(set, &counts)->known |= 1u << metric;
     return SHASHKI_OK;
@@ -1275,8 +1313,7 @@ static int complete_to(const shashki_tables *set)
 
 static int add_files(shashki_tables *set, const char *directory, size_t cache_bytes)
 {
-    bool any = false;
-    size_t frame_bytes = 0;
+    struct survey survey = {0};
     int error = SHASHKI_OK;
     set->directory = opendir(directory);
     if (!set->directory)
@@ -1290,12 +1327,12 @@ static int add_files(shashki_tables *set, const char *directory, size_t cache_by
                 error = fail_with(SHASHKI_E_DIRECTORY, "%s: %s", directory, strerror(errno));
             break;
         }
-        error = add_file(set, entry->d_name, &any, &frame_bytes);
+        error = add_file(set, entry->d_name, &survey);
     }
     if (error)
         return error;
     set->pieces = complete_to(set);
-    return cache_init(&set->cache, cache_bytes, frame_bytes);
+    return cache_init(&set->cache, cache_bytes, survey.frame_bytes, survey.frames);
 }
 
 int shashki_open(const char *directory, size_t cache_bytes, shashki_tables **tables)
@@ -1445,7 +1482,7 @@ static int stored_distance(struct probe *probe, struct slice *slice, const struc
 }
 
 /* Bring the frames of a table into the cache, as long as there is room for so many more. */
-static int preload_table(shashki_tables *set, struct table *table, size_t *room, size_t *left_out)
+static int preload_table(shashki_tables *set, struct table *table, struct loading *loading)
 {
     struct workspace *space = take_workspace(set);
     if (!space)
@@ -1453,18 +1490,46 @@ static int preload_table(shashki_tables *set, struct table *table, size_t *room,
     int error = SHASHKI_OK;
     for (uint32_t frame = 0; frame < table->frames && !error; frame++) {
         word unit;
-        if (!*room) {
-            ++*left_out;
+        if (!loading->room) {
+            loading->left_out++;
             continue;
         }
-        --*room;
-        if (cache_read(&set->cache, LOAD(&table->places[frame]), table->number, frame, 0, &unit))
+        loading->room--;
+        uint32_t place = LOAD(&table->places[frame]);
+        if (cache_read(&set->cache, place, table->number, frame, 0, &unit)) {
+            loading->keep[place - 1] = 1;
+            continue;
+        }
+        if (!loading->reading)
             continue;
         error = decode_frame(set, table, frame, space);
-        if (!error)
-            keep_frame(set, table, frame, space);
+        if (!error && !keep_frame(set, table, frame, space, loading))
+            loading->left_out++;
     }
     give_workspace(set, space);
+    return error;
+}
+
+/* Go through tables, outcomes first, and fewer pieces first. */
+static int preload_tables(shashki_tables *set, int pieces, unsigned metrics, struct loading *loading)
+{
+    int error = SHASHKI_OK;
+    struct probe probe;
+    begin(&probe, set);
+    loading->room = set->cache.slots;
+    loading->left_out = 0;
+    for (int metric = WDL; metric < METRICS; metric++)
+        for (unsigned now = 2; now <= MOST_PIECES && (int)now <= pieces && metrics >> metric & 1; now++)
+            for (struct shape counts = {0}; !error && next_material(&counts, now);) {
+                struct slice *slice = slice_of(set, &counts);
+                struct table *table;
+                if (!(slice->known >> metric & 1))
+                    continue;
+                error = table_of(&probe, slice, &counts, metric, &table);
+                if (!error)
+                    error = preload_table(set, table, loading);
+            }
+    end(&probe);
     return error;
 }
 
@@ -1480,24 +1545,19 @@ int shashki_preload(shashki_tables *set, int pieces, unsigned wanted, size_t *le
     if (!set)
         return fail_with(SHASHKI_E_ARGUMENT, "a set is wanted, not NULL");
     int error = check_wanted(wanted);
-    size_t room = set->cache.slots, none = 0;
-    unsigned metrics = 1u << WDL | wanted << DTC;
-    struct probe probe;
-    begin(&probe, set);
-    for (int metric = WDL; metric < METRICS; metric++) /* outcomes first, and fewer pieces first */
-        for (unsigned now = 2; now <= MOST_PIECES && (int)now <= pieces && metrics >> metric & 1; now++)
-            for (struct shape counts = {0}; !error && next_material(&counts, now);) {
-                struct slice *slice = slice_of(set, &counts);
-                struct table *table;
-                if (!(slice->known >> metric & 1))
-                    continue;
-                error = table_of(&probe, slice, &counts, metric, &table);
-                if (!error)
-                    error = preload_table(set, table, &room, &none);
-            }
-    end(&probe);
+    if (error)
+        return error;
+    struct loading loading = {.keep = calloc(set->cache.slots + 1, 1)};
+    if (!loading.keep)
+        return fail(SHASHKI_E_MEMORY);
+    preload_tables(set, pieces, 1u << WDL | wanted << DTC, &loading); /* an error comes again, behind what is loaded */
+    loading.reading = true;
+    error = preload_tables(set, pieces, 1u << WDL | wanted << DTC, &loading);
+    if (loading.next)
+        STORE_RELAXED(&set->cache.hand, loading.next); /* the clock goes on behind what was loaded */
+    free(loading.keep);
     if (left_out && !error)
-        *left_out = none;
+        *left_out = loading.left_out;
     return error;
 }
 
@@ -1724,7 +1784,7 @@ int shashki_probe_many(shashki_tables *set, const shashki_position *positions, s
 {
     static const shashki_value UNKNOWN = {SHASHKI_UNKNOWN, SHASHKI_UNKNOWN, SHASHKI_UNKNOWN, SHASHKI_UNKNOWN};
     struct probe probe;
-    int error = check_arguments(set, positions, values);
+    int error = count ? check_arguments(set, positions, values) : check_arguments(set, set, set);
     if (!error)
         error = check_manner(wanted, how);
     if (error)

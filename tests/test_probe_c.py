@@ -1,5 +1,6 @@
 """The C library (probe/) says what Python says, of positions and of moves."""
 
+import ctypes
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -33,6 +34,7 @@ from tablebase.table import Table
 
 ALL = (Metric.DTC, Metric.DTW, Metric.DTB)
 TOGETHER = 1 << 17
+SLOT_HEAD = 24  # bytes that the cache takes for a frame beside it, at most
 
 
 @pytest.fixture(scope="session")
@@ -366,6 +368,40 @@ def test_preloading(library: Any, tables4: Path) -> None:
         found = tables.many(given, how=CACHED)
         assert (found[:, 0] == probec.UNKNOWN).any()
         assert (tables.many(given) == expected).all()
+
+
+def test_preloading_a_cache_that_was_used(library: Any, tables4: Path) -> None:
+    """What is said to have been brought into memory is there, whatever was in it before."""
+    boards = Boards.of(any_positions(4, 5000, 12))
+    given = probec.c_positions(boards.sets, boards.black)
+    with CTables(library, tables4) as tables:
+        tables.preload(4, 0)
+        room = (tables.counts().frames + 20) * (SLOT_HEAD + tablebase.format.FRAME_SIZE)
+    for wanted in (DTC, DTW, DTC | DTW):
+        with CTables(library, tables4, room) as tables:
+            tables.preload(4, wanted)
+            tables.many(given[:1000])
+            assert tables.preload(4, 0) == 0
+            assert not (tables.many(given, 0, CACHED)[:, 0] == probec.UNKNOWN).any()
+
+
+def test_a_budget_without_end(library: Any, tables4: Path) -> None:
+    """More than all tables could ever take is as much as they take."""
+    boards = Boards.of(any_positions(4, 500, 13))
+    given = probec.c_positions(boards.sets, boards.black)
+    for budget in (1 << 45, (1 << 8 * ctypes.sizeof(ctypes.c_size_t)) - 1):
+        with CTables(library, tables4, budget) as tables:
+            assert tables.preload(4, DTC | DTW | DTB) == 0
+            assert not (tables.many(given, how=CACHED) == probec.UNKNOWN).any()
+
+
+def test_no_positions(both: tuple[CTables, Tablebase]) -> None:
+    """An empty array may be NULL, as that of an empty std::vector is."""
+    none = ctypes.c_size_t(0)
+    assert both[0].library.shashki_probe_many(both[0].tables, None, none, DTC, 0, None) == probec.OK
+    assert both[0].library.shashki_probe_many(both[0].tables, None, none, 8, 0, None) == probec.ARGUMENT
+    one = ctypes.c_size_t(1)
+    assert both[0].library.shashki_probe_many(both[0].tables, None, one, 0, 0, None) == probec.ARGUMENT
 
 
 def test_a_small_budget(library: Any, both: tuple[CTables, Tablebase], tables4: Path) -> None:

@@ -191,6 +191,15 @@ def test_a_file_that_is_cut_while_it_is_open(library: Any, folder: Path) -> None
         assert probec.TRUNCATED in codes
 
 
+def test_preloading_up_to_a_damaged_table(library: Any, folder: Path) -> None:
+    put(folder, "MvMM.wdl", b"damaged")
+    of_two = asked("MvM")
+    with CTables(library, folder) as tables:
+        assert answer(lambda: tables.preload(3, 0)) == probec.TRUNCATED
+        for position in of_two:
+            assert tables.one("wdl_cached", position) in (-2, 0, 2)
+
+
 def a_directory(path: Path) -> None:
     path.mkdir()
 
