@@ -875,7 +875,7 @@ static int fill_shape(shashki_tables *set, struct shape *shape)
     return SHASHKI_OK;
 }
 
-/* The files that tables keep open, of all sets together: the process has one limit for them. */
+/* The files and directories that all sets together keep open: the process has one limit for them. */
 static long files_open;
 
 static void close_file(struct table *table)
@@ -1318,6 +1318,7 @@ static int add_files(shashki_tables *set, const char *directory, size_t cache_by
     set->directory = opendir(directory);
     if (!set->directory)
         return fail_with(SHASHKI_E_DIRECTORY, "%s: %s", directory, strerror(errno));
+    ADD(&files_open, 1);
     set->official = true; /* as long as nothing says otherwise */
     while (!error) {
         errno = 0;
@@ -1375,8 +1376,10 @@ void shashki_close(shashki_tables *set)
         free(firsts[i]);
     cache_free(&set->cache);
     free(set->slices);
-    if (set->directory)
+    if (set->directory) {
         closedir(set->directory);
+        ADD(&files_open, -1);
+    }
     free(set);
 }
 
