@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -77,21 +78,74 @@ def test_example_in_python(tables4: Path, tmp_path: Path) -> None:
     assert printed.startswith("outcome 2 DTC 1 DTW 7 DTB -1\ng5-f6 2 1 7\n")
 
 
-def test_cmake_and_pkg_config(tables3: Path, tmp_path: Path) -> None:
+def test_commands_of_the_manual(tables4: Path, tmp_path: Path) -> None:
+    """As they are printed, one block after another, but for where things are installed."""
+    tool("cmake"), tool("pkg-config"), tool("c++")
+    manual = (ROOT / "docs" / "probe.md").read_text("utf-8")
+    (source,) = re.findall(r"^```c\n(.*?)^```$", manual, re.MULTILINE | re.DOTALL)
+    for name in ("engine.c", "engine.cpp"):
+        (tmp_path / name).write_text(source, "utf-8")
+    shutil.copytree(PROBE, tmp_path / "probe")
+    installed = tmp_path / "installed"
+    libraries = [installed / "lib", installed / "lib64"]
+    paths = {
+        "LD_LIBRARY_PATH": ":".join(map(str, libraries)),
+        "PKG_CONFIG_PATH": ":".join(str(library / "pkgconfig") for library in libraries),
+    }
+    blocks = re.findall(r"^```sh\n(.*?)^```$", manual, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 3
+    for commands in blocks:
+        here = commands.replace("--prefix /usr/local", f"--prefix '{installed}'")
+        printed = run("sh", "-c", f"set -e; cd '{tmp_path}'; rm -f a.out\n{here}./a.out '{tables4}'", **paths)
+        assert all(f"`{line}`" in manual for line in printed.splitlines()[-2:])
+
+
+@pytest.mark.parametrize("shared", ["ON", "OFF"])
+def test_cmake_and_pkg_config(tables3: Path, tmp_path: Path, shared: str) -> None:
     cmake, pkg_config = tool("cmake"), tool("pkg-config")
-    run(cmake, "-S", "probe", "-B", tmp_path / "build")
+    run(cmake, "-S", "probe", "-B", tmp_path / "build", f"-DBUILD_SHARED_LIBS={shared}")
     run(cmake, "--build", tmp_path / "build")
-    run(cmake, "--install", tmp_path / "build", "--prefix", tmp_path / "root")
-    (described,) = (tmp_path / "root").rglob("shashki_probe.pc")
+    run(cmake, "--install", tmp_path / "build", "--prefix", tmp_path / "a root")
+    (described,) = (tmp_path / "a root").rglob("shashki_probe.pc")
     path = {"PKG_CONFIG_PATH": str(described.parent)}
     header = (PROBE / "shashki_probe.h").read_text("utf-8")
     (version,) = re.findall(r'#define SHASHKI_PROBE_VERSION "(.*)"', header)
     assert run(pkg_config, "--modversion", "shashki_probe", **path) == version + "\n"
-    options = run(pkg_config, "--cflags", "--libs", "shashki_probe", **path).split()
+    options = shlex.split(run(pkg_config, "--cflags", "--libs", "shashki_probe", **path))
     program = tmp_path / "example"
     run("cc", "probe/examples/probe.c", *options, "-o", program)
     printed = run(program, tables3, "W:WKa7,e1:BKg3", LD_LIBRARY_PATH=str(described.parent.parent))
     assert printed.startswith(EXAMPLE)
+
+
+PROJECT = """cmake_minimum_required(VERSION 3.13)
+project(engine C)
+{there}
+add_library(other other.c)
+get_target_property(kind other TYPE)
+if(NOT kind STREQUAL STATIC_LIBRARY)
+  message(FATAL_ERROR "the library of the project became ${{kind}}")
+endif()
+add_executable(engine {probe}/examples/probe.c)
+target_link_libraries(engine shashki::shashki_probe)
+"""
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_project_of_cmake(tables3: Path, tmp_path: Path, installed: bool) -> None:
+    """The target has one name, installed or a part of the project, whose own libraries stay what they are."""
+    cmake = tool("cmake")
+    there = f"add_subdirectory({PROBE} probe)"
+    if installed:
+        run(cmake, "-S", "probe", "-B", tmp_path / "build")
+        run(cmake, "--build", tmp_path / "build")
+        run(cmake, "--install", tmp_path / "build", "--prefix", tmp_path / "a root")
+        there = "find_package(shashki_probe REQUIRED)"
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT.format(there=there, probe=PROBE), "utf-8")
+    (tmp_path / "other.c").write_text("int other;\n", "utf-8")
+    run(cmake, "-S", tmp_path, "-B", tmp_path / "engine", f"-DCMAKE_PREFIX_PATH={tmp_path / 'a root'}")
+    run(cmake, "--build", tmp_path / "engine")
+    assert run(tmp_path / "engine" / "engine", tables3, "W:WKa7,e1:BKg3").startswith(EXAMPLE)
 
 
 def test_names_that_are_seen_outside(tmp_path: Path) -> None:
