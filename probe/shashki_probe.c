@@ -1553,9 +1553,10 @@ int shashki_preload(shashki_tables *set, int pieces, unsigned wanted, size_t *le
     struct loading loading = {.keep = calloc(set->cache.slots + 1, 1)};
     if (!loading.keep)
         return fail(SHASHKI_E_MEMORY);
-    preload_tables(set, pieces, 1u << WDL | wanted << DTC, &loading); /* an error comes again, behind what is loaded */
+    unsigned metrics = 1u << WDL | wanted << DTC;
+    preload_tables(set, pieces, metrics, &loading); /* an error comes again, behind what could be loaded */
     loading.reading = true;
-    error = preload_tables(set, pieces, 1u << WDL | wanted << DTC, &loading);
+    error = preload_tables(set, pieces, metrics, &loading);
     if (loading.next)
         STORE_RELAXED(&set->cache.hand, loading.next); /* the clock goes on behind what was loaded */
     free(loading.keep);
