@@ -92,6 +92,7 @@ def run_hub(args: argparse.Namespace) -> int:
     """
     from tablebase.drawrules import find_ruleset
     from tablebase.hub import HubSession
+    from tablebase.hubinput import HubInput
     from tablebase.tablebase import open_tablebase
 
     def write(line: str) -> None:
@@ -99,8 +100,19 @@ def run_hub(args: argparse.Namespace) -> int:
 
     ruleset = find_ruleset(args.ruleset)
     with open_tablebase(args.data) as tablebase:
-        HubSession(tablebase, ruleset, write).run(_standard_input())
+        HubSession(tablebase, ruleset, write).run(HubInput(_commands()))
     return OK
+
+
+def _commands() -> TextIO:
+    """The standard input for a thread that reads it, and may still wait for it when the process ends.
+
+    Python closes `sys.stdin` then, and aborts where a thread is reading that; so this is a file of its own.
+    """
+    typed = _standard_input()
+    if not isinstance(typed, TextIOWrapper):
+        return typed
+    return open(typed.fileno(), encoding=typed.encoding, errors="replace", closefd=False)
 
 
 def _standard_input() -> TextIO:

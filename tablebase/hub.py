@@ -16,6 +16,7 @@ from tablebase.clock import Clock
 from tablebase.drawrules import RULESETS, Ruleset, find_ruleset
 from tablebase.engine import Choice, Engine, Limits
 from tablebase.errors import ArgumentError, IllegalMoveError, NotationError, TablebaseError, quote
+from tablebase.hubinput import HubInput
 from tablebase.hublines import format_hub_line, parse_hub_line
 from tablebase.hubnotation import format_hub_move, parse_hub_move, parse_hub_position
 from tablebase.notation import Numbering
@@ -54,6 +55,7 @@ class HubSession:
         self._move_numbering = Numbering.A1
         self._clock: Clock | None = None
         self._limits = Limits()
+        self._input: HubInput | None = None
         self._commands: dict[str, Callable[[Mapping[str, str]], None]] = {
             "hub": self._hub,
             "set-param": self._set_param,
@@ -69,8 +71,14 @@ class HubSession:
         """Answer commands until `quit`, or until there are no more of them.
 
         What is wrong with a command is answered by `error`, and the next one is waited for. Commands that the
-        protocol has for a search that is going on, and those that it does not have, are passed over.
+        protocol has for a search that is going on find none here, and are passed over as those that it does
+        not have.
+
+        Args:
+            lines: the commands. At those of a `HubInput` a search looks while it goes on; others wait for its
+                end.
         """
+        self._input = lines if isinstance(lines, HubInput) else None
         for line in lines:
             try:
                 command, arguments = parse_hub_line(line)
@@ -130,12 +138,15 @@ class HubSession:
         self._clock = clock
 
     def _level(self, arguments: Mapping[str, str]) -> None:
-        given = {name: _number(name, arguments) for name in ("depth", "move-time", "time", "inc", "moves")}
-        depth, seconds = given["depth"], given["move-time"]
+        names = ("depth", "nodes", "move-time", "time", "inc", "moves")
+        given = {name: _number(name, arguments) for name in names}
+        depth, nodes, seconds = given["depth"], given["nodes"], given["move-time"]
         if seconds is None and given["time"] is not None:
             seconds = given["time"] / max(1.0, given["moves"] or _MOVES_LEFT) + (given["inc"] or 0.0)
         self._limits = Limits(
-            None if depth is None else max(1, int(depth)), None if seconds is None else max(0.0, seconds)
+            None if depth is None else max(1, int(depth)),
+            None if seconds is None else max(0.0, seconds),
+            None if nodes is None else max(1, int(nodes)),
         )
 
     def _go(self, arguments: Mapping[str, str]) -> None:
@@ -143,7 +154,7 @@ class HubSession:
         if self._clock is None:
             raise ArgumentError("there is no position to search; send pos first")
         began = time.monotonic()
-        choice = self._engine.choose(self._clock, self._limits)
+        choice = self._engine.choose(self._clock, self._limits, self._is_stopped)
         if choice is None:
             raise IllegalMoveError(
                 f"there is no move in {self._clock.position.to_fen()}: the side to move has lost"
@@ -159,6 +170,26 @@ class HubSession:
             pv=move,
         )
         self._answer("done", move=move)
+
+    def _is_stopped(self) -> bool:
+        """Answer what may be sent while a search goes on; whether this one is to end.
+
+        Any other command waits for its end, and what comes behind that is not for this search: only the end
+        of the input is, as nobody is there any more to read what is found.
+        """
+        while self._input is not None and (line := self._input.waiting()) is not None:
+            match line.split():
+                case ["ping", *_]:
+                    self._answer("pong")
+                case ["ponder-hit", *_] | []:
+                    pass  # the search ends by its level anyway
+                case ["stop", *_]:
+                    next(self._input)
+                    return True
+                case _:
+                    break
+            next(self._input)
+        return self._input is not None and self._input.has_ended
 
 
 def _number(name: str, arguments: Mapping[str, str]) -> float | None:

@@ -9,7 +9,7 @@ need not have it.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
@@ -51,8 +51,17 @@ class Found:
     nodes: int
 
 
+Stop = Callable[[], bool]
+"""Whether a search is to end at once; it asks every few milliseconds."""
+
+
+def never() -> bool:
+    """A search that nobody stops."""
+    return False
+
+
 class _Stopped(Exception):
-    """The time is over."""
+    """The time is over, or enough positions have been looked at, or somebody has said stop."""
 
 
 class ShallowSearch:
@@ -65,10 +74,17 @@ class ShallowSearch:
     def __init__(self, tablebase: Tablebase) -> None:
         self._tablebase = tablebase
         self._nodes = 0
-        self._deadline = inf
+        self._most_nodes = self._deadline = inf
+        self._stop: Stop = never
 
     def best(
-        self, position: Position, moves: Sequence[Move], depth: int = DEPTH, seconds: float | None = None
+        self,
+        position: Position,
+        moves: Sequence[Move],
+        depth: int = DEPTH,
+        seconds: float | None = None,
+        nodes: int | None = None,
+        stop: Stop = never,
     ) -> Found:
         """The best of some legal moves of a position, one at least.
 
@@ -76,13 +92,15 @@ class ShallowSearch:
             position: the position.
             moves: what to choose among.
             depth: how many plies to look ahead, at the most.
-            seconds: for how long, at the most; one ply is looked ahead in any case. None sets no limit.
+            seconds: for how long, at the most; None sets no limit.
+            nodes: how many positions to look at, at the most; None sets no limit.
+            stop: whether to end at once. One ply is looked ahead in any case, whatever the limits.
 
         Raises:
             TableError: a table is there but cannot be read.
             ClosedError: the tablebase has been closed.
         """
-        self._nodes, self._deadline = 0, inf
+        self._nodes, self._most_nodes, self._deadline, self._stop = 0, inf, inf, never
         deadline = inf if seconds is None else time.monotonic() + seconds
         order, found = list(moves), Found(moves[0], 0, 0, 0)
         for plies in range(1, max(1, depth) + 1):
@@ -93,10 +111,14 @@ class ShallowSearch:
             value, move = valued[0]
             found = Found(move, value, plies, self._nodes)
             order = [move for _, move in valued]
-            self._deadline = deadline
-            if len(moves) == 1 or abs(value) >= WON - DEEPEST or time.monotonic() >= deadline:
+            self._deadline, self._stop = deadline, stop
+            self._most_nodes = inf if nodes is None else nodes
+            if len(moves) == 1 or abs(value) >= WON - DEEPEST or self._is_over():
                 break
         return found
+
+    def _is_over(self) -> bool:
+        return self._nodes >= self._most_nodes or time.monotonic() >= self._deadline or self._stop()
 
     def _valued(self, position: Position, moves: list[Move], depth: int) -> list[tuple[int, Move]]:
         """The moves, the best first; of the others the order is that in which they came."""
@@ -109,7 +131,7 @@ class ShallowSearch:
 
     def _value(self, position: Position, depth: int, ply: int, alpha: int, beta: int) -> int:
         self._nodes += 1
-        if self._nodes % 256 == 0 and time.monotonic() >= self._deadline:
+        if self._nodes > self._most_nodes or (self._nodes % 256 == 0 and self._is_over()):
             raise _Stopped
         moves = legal_moves(position)
         if not moves:

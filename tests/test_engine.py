@@ -100,10 +100,30 @@ def test_a_search_that_is_to_go_deep_ends(engine: Engine, monkeypatch: pytest.Mo
     assert choice.found.depth < 20
 
 
+def test_a_limit_of_nodes_ends_a_search(tablebase: Tablebase) -> None:
+    start = Position.start()
+    moves = start.legal_moves()
+    for nodes in (len(moves), 100, 1000):
+        found = ShallowSearch(tablebase).best(start, moves, 64, nodes=nodes)
+        deeper = ShallowSearch(tablebase).best(start, moves, found.depth + 1)
+        assert found.nodes <= nodes < deeper.nodes
+    assert ShallowSearch(tablebase).best(start, moves, 64, nodes=1).depth == 1
+
+
+def test_a_search_that_is_stopped_has_a_move(tablebase: Tablebase) -> None:
+    start = Position.start()
+    moves = start.legal_moves()
+    assert ShallowSearch(tablebase).best(start, moves, 64, stop=lambda: True).depth == 1
+    asked = iter(range(8))
+    found = ShallowSearch(tablebase).best(start, moves, 64, stop=lambda: next(asked) == 7)
+    assert 1 < found.depth < 64
+    assert found.move in moves
+
+
 def test_limits() -> None:
     assert Limits().plies == DEPTH
     assert Limits(depth=3, seconds=1.0).plies == 3
-    assert Limits(seconds=1.0).plies == Limits(depth=10**9).plies > DEPTH
+    assert Limits(seconds=1.0).plies == Limits(nodes=1).plies == Limits(depth=10**9).plies > DEPTH
 
 
 def test_it_takes_what_can_be_taken(tablebase: Tablebase) -> None:

@@ -1,12 +1,14 @@
 """The engine in the Hub protocol: its answers, as a process, and through pydraughts' driver."""
 
 import re
+import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
+from time import monotonic
 
 import pytest
 from draughts import Board
@@ -16,6 +18,7 @@ from playing import at_random
 from tablebase import OFFICIAL, RULESETS, Clock, Numbering, Position, open_tablebase
 from tablebase.adapters import clock_of, move_of, position_of, pydraughts_move
 from tablebase.hub import HubSession
+from tablebase.hubinput import HubInput
 from tablebase.hublines import parse_hub_line
 from tablebase.hubnotation import format_hub_move, format_hub_position, parse_hub_move
 from tablebase.rules import has_capture
@@ -163,6 +166,58 @@ def test_after_a_wrong_position_the_one_before_is_not_searched(ask: Ask) -> None
     assert [parse_hub_line(line)[0] for line in answers] == ["error", "error"]
 
 
+def test_nodes_are_counted(ask: Ask) -> None:
+    info, _ = ask(f"pos pos={START}", "level nodes=500", "go think")
+    _, arguments = parse_hub_line(info)
+    assert int(arguments["depth"]) > 1
+    assert int(arguments["nodes"]) <= 500
+
+
+# While it searches
+
+
+LONG = (f"pos pos={START}", "level move-time=600")
+
+
+@pytest.mark.parametrize(
+    ("lines", "commands"),
+    [
+        (["go think", "stop"], "info done"),
+        (["go ponder", "ponder-hit", "ping", "", "ping", "stop", "ping"], "pong pong info done pong"),
+        (["go think", "stop", "go analyze", "ping", "stop"], "info done pong info done"),
+        (["go think", "quit", "ping"], "info done"),
+        (["go think", "quit now", "ping"], "info done"),
+        (["go think", "new-game", "ping"], "info done pong"),  # what may not come now waits; then the end
+        (["go think"], "info done"),
+    ],
+)
+def test_a_search_looks_at_what_has_come(tables4: Path, lines: list[str], commands: str) -> None:
+    answers: list[str] = []
+    with open_tablebase(tables4) as tablebase:
+        began = monotonic()
+        HubSession(tablebase, OFFICIAL, answers.append).run(HubInput([*LONG, *lines]))
+    assert [parse_hub_line(line)[0] for line in answers] == commands.split()
+    assert monotonic() - began < 60
+
+
+def test_what_cannot_be_read_any_further_is_an_error(tables3: Path) -> None:
+    def lines() -> Iterator[str]:
+        yield "ping"
+        raise OSError("no such device")
+
+    answers: list[str] = []
+    with open_tablebase(tables3) as tablebase, pytest.raises(OSError, match="no such device"):
+        HubSession(tablebase, OFFICIAL, answers.append).run(HubInput(lines()))
+    assert answers == ["pong"]
+
+
+def test_input_that_has_ended_stays_so() -> None:
+    lines = HubInput(["a", "b"])
+    assert next(lines) == "a"
+    assert (next(lines), next(lines, None), next(lines, None), lines.waiting()) == ("b", None, None, None)
+    assert lines.has_ended
+
+
 def test_what_the_protocol_does_not_have_is_passed_over(ask: Ask) -> None:
     assert ask("", "uci", "stop", "ponder-hit", "ping now=1") == ["pong"]
 
@@ -202,6 +257,25 @@ def test_a_process_answers_until_quit_or_the_end(program: Path, end: str) -> Non
     assert (ran.returncode, ran.stderr) == (0, b"")
     lines = ran.stdout.decode().splitlines()
     assert (lines[-1], lines[6]) == ("done move=6-17", "ready")
+
+
+def test_a_process_answers_while_it_searches(program: Path) -> None:
+    with subprocess.Popen(
+        [program, "hub"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as engine:
+        assert engine.stdin
+        assert engine.stdout
+        assert engine.stderr
+        for line in (*LONG, "go think", "ping"):
+            print(line, file=engine.stdin, flush=True)
+        assert engine.stdout.readline() == "pong\n"
+        print("stop", file=engine.stdin, flush=True)
+        assert engine.stdout.readline().startswith("info depth=")
+        assert engine.stdout.readline().startswith("done move=")
+        # Interrupted while a thread waits for its input, it ends as any command does.
+        engine.send_signal(signal.SIGINT)
+        assert engine.wait(60) == 130
+        assert engine.stderr.read() == ""
 
 
 def test_a_bad_ruleset_is_bad_use(program: Path) -> None:
