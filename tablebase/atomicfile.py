@@ -38,9 +38,12 @@ def write_atomically(path: Path, parts: Iterable[bytes]) -> FileRecord:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             temporary.unlink()
+        # Of a full disk the system says no name; and nobody has asked for a file of the temporary one.
+        if isinstance(error, OSError) and error.filename in (None, str(temporary)):
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
         raise
     _sync_folder(path.parent)
     return FileRecord(size, digest.hexdigest())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 from pathlib import Path
 
 from tablebase.cli import OK, add_data_option
@@ -56,12 +57,13 @@ def run_export(args: argparse.Namespace) -> int:
     from tablebase.tablebase import open_tablebase
 
     material = Material.parse(args.material)
+    output = _file_to_write(args.output)
     distances = tuple(metric for metric in Metric if metric in args.metrics and metric is not Metric.WDL)
     with open_tablebase(args.data) as tablebase:
         export = Export(tablebase, material, distances)
         about = {"material": str(material), "ruleset": tablebase.ruleset.name}
         parts = FORMATS[args.format](export.chunks(), material.positions, row_type(distances), about)
-        record = write_atomically(args.output, parts)
+        record = write_atomically(output, parts)
     columns = ", ".join((Metric.WDL, *distances))
     unknown = f"; {export.unknown:,} values are in no table, and -128" if export.unknown else ""
     print(
@@ -69,3 +71,24 @@ def run_export(args: argparse.Namespace) -> int:
         f"{args.output}{unknown}"
     )
     return OK
+
+
+def _file_to_write(path: Path) -> Path:
+    """The file that a path leads to, its links followed; it may be there or not.
+
+    Raises:
+        OSError: no file can be there, which is better said before the work than after it. A device or a pipe
+            would be replaced by the file, as that is renamed to its name once it is whole.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a directory; name a file to write", str(path))
+    if path.exists() and not path.is_file():
+        message = "it is a device or a pipe, and the file is written whole or not at all; name a file"
+        raise FileExistsError(errno.EEXIST, message, str(path))
+    target = path.resolve()
+    if not target.parent.is_dir():
+        message = (
+            f"there is no directory {target.parent if path.is_symlink() else path.parent}; make it first"
+        )
+        raise FileNotFoundError(errno.ENOENT, message, str(path))
+    return target

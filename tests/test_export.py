@@ -1,6 +1,7 @@
 """All positions of a material with their values, as files for NumPy and as Parquet."""
 
 import io
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -137,8 +138,10 @@ def test_what_cannot_be_exported_leaves_what_was_there(run, tmp_path: Path) -> N
     for material, output, status, message in (
         ("KKKvK", path, 1, "KKKvK"),
         ("KvX", path, 2, "KvX"),
-        ("KvK", missing, 1, str(missing.parent)),
-        ("KvK", tmp_path, 1, ""),
+        ("KvK", missing, 1, f"{missing}: there is no directory {missing.parent}; make it first"),
+        ("KvK", tmp_path, 1, f"{tmp_path}: it is a directory; name a file to write"),
+        ("KvK", "", 1, ".: it is a directory"),
+        ("KvK", "..", 1, "..: it is a directory"),
     ):
         found, out, err = run(material, "--format", "npy", "--output", output)
         assert (found, out) == (status, "")
@@ -148,6 +151,32 @@ def test_what_cannot_be_exported_leaves_what_was_there(run, tmp_path: Path) -> N
     assert [file.name for file in tmp_path.iterdir()] == ["old"]
     assert run("KvK", "--format", "npy", "--output", path, "--data", missing)[0] == 2
     assert run("KvK", "--format", "csv", "--output", path)[0] == 2
+
+
+def test_devices_and_pipes_are_not_replaced(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """The whole file is renamed to the name asked for: so never /dev/stdout, which would be gone."""
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        status, out, err = run("KvK", "--format", "npy", "--output", path)
+        assert (status, out) == (1, "")
+        assert err.startswith(f"shashki: {path}: it is a device or a pipe, ")
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+
+
+def test_a_link_is_followed(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    path, link = tmp_path / "KvK.npy", tmp_path / "link"
+    link.symlink_to(path)
+    for _ in range(2):
+        assert run("KvK", "--format", "npy", "--output", link)[0] == 0
+        assert link.is_symlink()
+        assert len(np.load(path)) == 992
+    link.unlink()
+    link.symlink_to(tmp_path / "none" / "x")
+    status, _, err = run("KvK", "--format", "npy", "--output", link)
+    assert (status, f"there is no directory {tmp_path / 'none'}; make it first" in err) == (1, True)
 
 
 def test_parquet_without_pyarrow_says_what_it_needs(

@@ -160,8 +160,12 @@ def test_a_failed_write_leaves_what_was_there(tmp_path: Path, monkeypatch: pytes
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(atomicfile.os, "fsync", full_disk)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match="No space left") as raised:
         write_atomically(path, [b"new", b"er"])
+    assert raised.value.filename == str(path)
+    with pytest.raises(FileNotFoundError) as missing:
+        write_atomically(tmp_path / "none" / "x", [b"new"])
+    assert missing.value.filename == str(tmp_path / "none" / "x")
     assert list(tmp_path.iterdir()) == [path]
     assert path.read_bytes() == b"old"
 
