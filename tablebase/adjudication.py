@@ -24,7 +24,7 @@ from tablebase.pdn import MoveText, PdnGame, read_games
 from tablebase.prospect import Prospect, board_outcome
 from tablebase.rules import Move
 from tablebase.rulesearch import RuleSearch
-from tablebase.ruleset import Ruleset
+from tablebase.ruleset import Ruleset, cited
 from tablebase.tablebase import Tablebase
 
 EFFORT = 5000
@@ -359,7 +359,7 @@ def _reason_to_stop(game: PdnGame, stand: Stand, ply: int, most_plies: int) -> P
     written = game.moves[ply - 1]
     left = len(game.moves) - ply + 1
     if stand.is_over:
-        how = " and ".join(f"{state.rule}, article {state.article}" for state in stand.ruling.fired)
+        how = " and ".join(f"{state.rule}, {cited(state.article)}" for state in stand.ruling.fired)
         ended = f"was drawn ({how})" if how else f"was won by {stand.position.turn.other}"
         when = f"after ply {ply - 1}" if ply > 1 else "before its first move"
         return Problem(

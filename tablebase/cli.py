@@ -84,6 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: from argparse: status 0 after `--help` and `--version`, 2 after bad arguments.
     """
+    _open_standard_streams()
     try:
         status = _run(argv)
         sys.stdout.flush()
@@ -101,6 +102,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         where = "" if error.filename is None else f"{error.filename}: "
         print(f"shashki: {where}{error.strerror or error}", file=sys.stderr)
         return BAD_ANSWER
+
+
+def _open_standard_streams() -> None:
+    """Make those empty that the process was started without, as by `<&-` in a shell, None in Python."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # open as long as the process
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -10,6 +10,7 @@ from tablebase.board import Color, Position
 from tablebase.clock import RuleState
 from tablebase.outcome import Outcome, Probe
 from tablebase.rules import Move
+from tablebase.ruleset import cited
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class Line:
             case LineEnd.GAME_OVER:
                 return lost_in_words(last)
             case LineEnd.DRAW if self.fired:
-                rules = " and ".join(f"{state.rule}, article {state.article}" for state in self.fired)
+                rules = " and ".join(f"{state.rule}, {cited(state.article)}" for state in self.fired)
                 return f"A draw by the rules: {rules}."
             case LineEnd.DRAW if self.counted_out:
                 plies = len(list(takewhile(lambda move: not move.move.zeroing, reversed(self.moves))))

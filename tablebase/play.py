@@ -168,7 +168,7 @@ class PlaySession:
                     self._tell("No rule lets you claim a draw here.")
                 case _:
                     try:
-                        move = parse_move(self._clock.position, line, self._numbering)
+                        move = parse_move(self._clock.position, line.lower(), self._numbering)
                     except (NotationError, IllegalMoveError) as error:
                         self._tell(f"{error}.")
                     else:

@@ -173,3 +173,8 @@ def king_moves_rule(plies: int, article: str, pieces: tuple[int, int] = (0, MOST
     """So many plies in a row by kings only and without a capture: a draw."""
     scope = Scope(pieces=pieces, both_kings=True)
     return Rule(RuleName.KING_MOVES, (Limit(article, scope, ((Counter.KING_PLIES, plies),)),))
+
+
+def cited(article: str) -> str:
+    """An article in a sentence: `article 7.2.5`, or what a code without numbers calls the rule."""
+    return f"article {article}" if article[:1].isdigit() else article

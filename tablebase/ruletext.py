@@ -9,7 +9,7 @@ from tablebase.clock import Unit, Verdict
 from tablebase.outcome import Outcome
 from tablebase.prospect import Prospect
 from tablebase.rulereport import RuleStateReport
-from tablebase.ruleset import Claim
+from tablebase.ruleset import Claim, cited
 
 _FRESH = {
     Outcome.WIN: Prospect.WIN,
@@ -24,7 +24,7 @@ _FRESH = {
 def named(rules: Iterable[RuleStateReport]) -> str:
     """Rules by their names and counts, like `king-moves (article 7.2.5, 30 plies)`."""
     return " and ".join(
-        f"{rule['rule']} (article {rule['article']}, {rule['count']} {_unit(rule)}{_beyond(rule)})"
+        f"{rule['rule']} ({cited(rule['article'])}, {rule['count']} {_unit(rule)}{_beyond(rule)})"
         for rule in rules
     )
 

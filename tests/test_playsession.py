@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,8 @@ def test_a_repetition_is_claimed_by_either(play: Play) -> None:
     _, out, _ = play("W:WKa1,Kc1:BKh2,Kf8:C0,0,0,0,3", "draw")
     assert "A draw can be claimed, by repetition (article 7.2.3, 3 times)." in out
     assert "White claims a draw, by repetition (article 7.2.3, 3 times): the game is drawn." in out
+    _, out, _ = play("W:WKa1,Kc1:BKh2,Kf8:C0,0,0,0,3", "draw", "--ruleset", "classic")
+    assert "by repetition (the same moves repeated, 3 times)" in out.replace("\n", " ")
     _, out, _ = play(TRIANGLE, "draw")
     assert "No rule lets you claim a draw here." in out
 
@@ -133,6 +136,11 @@ def test_what_is_no_move_is_said_and_asked_again(play: Play, typed: str, said: s
     assert "Black plays e1-f2." in out
 
 
+def test_capital_letters_are_no_others(play: Play) -> None:
+    _, out, _ = play(TRIANGLE, "D2-A5|Quit")
+    assert "1. d2-a5 e1-f2" in out
+
+
 def test_numbers_are_read_in_the_numbering_named(play: Play) -> None:
     _, out, _ = play("W:WK30,K26,K21:BK31", "26-13", "--numbering", "b8")
     assert "1. d2-a5 e1-f2" in out
@@ -166,6 +174,20 @@ def test_the_end_of_the_input_ends_it(tables4: Path) -> None:
     assert ran.stdout.endswith(b"The game is not finished.\n1. d2-a5 e1-f2\n")
 
 
+@pytest.mark.parametrize("command", ["play", "hub"])
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-"])
+def test_streams_that_are_closed_are_empty(tables4: Path, command: str, closed: str) -> None:
+    arguments = [*SHASHKI, command, *([TRIANGLE] if command == "play" else []), "--data", str(tables4)]
+    ran = subprocess.run(
+        ["sh", "-c", f'"$@" {closed}', "sh", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
 @pytest.mark.parametrize(("key", "status"), [(b"\x03", 130), (b"\x04", 0)])
 def test_ctrl_c_and_ctrl_d_in_a_terminal(tables4: Path, key: bytes, status: int) -> None:
     ours, theirs = pty.openpty()
@@ -180,11 +202,17 @@ def test_ctrl_c_and_ctrl_d_in_a_terminal(tables4: Path, key: bytes, status: int)
         seen = b""
         while b"white> " not in seen:
             seen += os.read(ours, 1000)
-        if key == b"\x03":
-            os.killpg(process.pid, signal.SIGINT)  # what a terminal of its own would make of the key
-        else:
+        if key == b"\x04":
             os.write(ours, key)
-        assert process.wait(timeout=60) == status
+        for _ in range(60):
+            if key == b"\x03":
+                # What a terminal of its own would make of the key. A signal that comes when the prompt is
+                # there and the line is not yet waited for is seen with the line; so it is sent once more.
+                os.killpg(process.pid, signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=1)
+                break
+        assert process.wait(timeout=1) == status
     finally:
         process.kill()
         process.wait()
