@@ -30,6 +30,9 @@ VARIANT = "russian"
 _MOVES_LEFT = 30
 """Of a clock that says nothing of how many moves it is for, a move gets one of so many parts."""
 
+_MOST_OF_A_CLOCK = 0.9
+"""No move gets more than this part of what the clock has: the way of an answer takes time as well."""
+
 _SCORE_OF_A_WIN = 100.0  # men, less a hundredth for each ply to the end, as Scan counts
 _SCORE_OF_A_FAR_WIN = 90.0  # where the plies to the end are not known
 
@@ -142,7 +145,9 @@ class HubSession:
         given = {name: _number(name, arguments) for name in names}
         depth, nodes, seconds = given["depth"], given["nodes"], given["move-time"]
         if seconds is None and given["time"] is not None:
-            seconds = given["time"] / max(1.0, given["moves"] or _MOVES_LEFT) + (given["inc"] or 0.0)
+            left, more = given["time"], given["inc"] or 0.0
+            part = left / max(1.0, given["moves"] or _MOVES_LEFT) + more
+            seconds = min(part, _MOST_OF_A_CLOCK * (left + more))  # `inc` is added before the move
         self._limits = Limits(
             None if depth is None else max(1, int(depth)),
             None if seconds is None else max(0.0, seconds),

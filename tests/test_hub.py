@@ -173,6 +173,14 @@ def test_nodes_are_counted(ask: Ask) -> None:
     assert int(arguments["nodes"]) <= 500
 
 
+@pytest.mark.parametrize("level", ["time=-9 inc=9.5", "moves=1 time=-9 inc=9.5", "time=-1 inc=0.5"])
+def test_a_move_takes_no_more_than_the_clock_has(ask: Ask, level: str) -> None:
+    """`inc` is added before the move, so that pydraughts takes it away from the time that it sends."""
+    info, _ = ask(f"pos pos={START}", f"level {level}", "go think")
+    _, arguments = parse_hub_line(info)
+    assert float(arguments["time"]) < 5  # of half a second or nothing, on a machine that does much else
+
+
 # While it searches
 
 
