@@ -257,7 +257,7 @@ class Tablebase:
 
         Raises:
             IllegalPositionError: a position is none; the message has the place of the first.
-            ArgumentError: an array has another shape or type.
+            ArgumentError: an array has another shape or type, or no collection of metrics is given.
             TableError: a table is there but cannot be read.
             ClosedError: the tablebase has been closed.
         """
@@ -266,6 +266,8 @@ class Tablebase:
                 self._array_values = compiled_values(self._tables, self._decoded)
             except MissingPackageError:
                 self._array_values = self._values
+        if isinstance(distances, str):  # a Metric is one: each letter would be taken for a distance
+            raise ArgumentError(f"distances are several, like [Metric.DTW], not {str(distances)!r} alone")
         return self._array_values.values(Boards(sets, black), [Metric(metric) for metric in distances])
 
     def stored_outcomes(self, material: Material, indices: NDArray[np.int64]) -> NDArray[np.int16]:

@@ -81,5 +81,7 @@ def test_no_positions_and_no_such_distance(plain2: Path, compiled: bool) -> None
             assert (found.dtb.shape, found.dtb.dtype) == ((0,), np.int16)
         with pytest.raises(ArgumentError, match="'dtx' is nothing that tables store"):
             opened.probe_many([GOOD], [False], ["dtx"])  # type: ignore[list-item]
+        with pytest.raises(ArgumentError, match=r"like \[Metric.DTW\], not 'dtw' alone"):
+            opened.probe_many([GOOD], [False], Metric.DTW)  # type: ignore[arg-type]
         with pytest.raises(IllegalPositionError, match="position 0 of the array"):
             opened.probe_many([(1, 1, 0, 0)], [False])
