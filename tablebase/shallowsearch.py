@@ -30,6 +30,10 @@ DEEPEST = 64
 WON = 100_000
 """The value of a win, less the plies to where it is known; all values are in hundredths of a man."""
 
+_SURE_NODES = 2_000
+"""Positions that the first ply may look at, whatever the limits: half a second, and more than it takes but
+for boards full of kings, whose captures one after another may be hundreds of thousands."""
+
 _MAN, _KING, _ROW = 100, 300, 2
 
 
@@ -73,7 +77,7 @@ class ShallowSearch:
 
     def __init__(self, tablebase: Tablebase) -> None:
         self._tablebase = tablebase
-        self._nodes = 0
+        self._nodes = self._sure_nodes = 0
         self._most_nodes = self._deadline = inf
         self._stop: Stop = never
 
@@ -94,14 +98,16 @@ class ShallowSearch:
             depth: how many plies to look ahead, at the most.
             seconds: for how long, at the most; None sets no limit.
             nodes: how many positions to look at, at the most; None sets no limit.
-            stop: whether to end at once. One ply is looked ahead in any case, whatever the limits.
+            stop: whether to end at once. One ply is looked ahead in any case, whatever the limits, unless its
+                captures take too long to follow: then the first move is the answer, of value 0 and depth 0.
 
         Raises:
             TableError: a table is there but cannot be read.
             ClosedError: the tablebase has been closed.
         """
-        self._nodes, self._most_nodes, self._deadline, self._stop = 0, inf, inf, never
-        deadline = inf if seconds is None else time.monotonic() + seconds
+        self._nodes, self._sure_nodes, self._stop = 0, _SURE_NODES, stop
+        self._most_nodes = inf if nodes is None else nodes
+        self._deadline = inf if seconds is None else time.monotonic() + seconds
         order, found = list(moves), Found(moves[0], 0, 0, 0)
         for plies in range(1, max(1, depth) + 1):
             try:
@@ -111,8 +117,7 @@ class ShallowSearch:
             value, move = valued[0]
             found = Found(move, value, plies, self._nodes)
             order = [move for _, move in valued]
-            self._deadline, self._stop = deadline, stop
-            self._most_nodes = inf if nodes is None else nodes
+            self._sure_nodes = 0
             if len(moves) == 1 or abs(value) >= WON - DEEPEST or self._is_over():
                 break
         return found
@@ -131,7 +136,9 @@ class ShallowSearch:
 
     def _value(self, position: Position, depth: int, ply: int, alpha: int, beta: int) -> int:
         self._nodes += 1
-        if self._nodes > self._most_nodes or (self._nodes % 256 == 0 and self._is_over()):
+        if self._nodes > self._sure_nodes and (
+            self._nodes > self._most_nodes or (self._nodes % 256 == 0 and self._is_over())
+        ):
             raise _Stopped
         moves = legal_moves(position)
         if not moves:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from playing import at_random
@@ -118,6 +119,23 @@ def test_a_search_that_is_stopped_has_a_move(tablebase: Tablebase) -> None:
     found = ShallowSearch(tablebase).best(start, moves, 64, stop=lambda: next(asked) == 7)
     assert 1 < found.depth < 64
     assert found.move in moves
+
+
+@pytest.mark.parametrize(
+    ("seconds", "nodes", "stopped"), [(0.05, None, False), (None, 10, False), (None, None, True)]
+)
+def test_a_search_of_many_captures_ends(
+    tablebase: Tablebase, seconds: float | None, nodes: int | None, stopped: bool
+) -> None:
+    """Here the first ply alone takes hundreds of thousands of positions."""
+    position = Position.from_fen(
+        "W:WKa1,Kc1,Ke3,Ka5,Kc5,Kg5,Kb6,Kd6,Kf6,Kh8:BKb2,Kd2,Kf2,Kh2,Kc3,Kg3,Kb4,Kd4,Kh6,Kc7,Kf8"
+    )
+    moves = position.legal_moves()
+    began = monotonic()
+    found = ShallowSearch(tablebase).best(position, moves, 64, seconds, nodes, lambda: stopped)
+    assert (found.depth, found.move) == (0, moves[0])
+    assert monotonic() - began < 10
 
 
 def test_limits() -> None:
