@@ -18,6 +18,7 @@ from generator.materialgraph import both, pairs
 from generator.menplacements import Blocks
 from generator.settle import settle
 from generator.subsets import subsets
+from generator.workshop import Workshop, batch_size
 from tablebase.drawrules import KING_MOVES_ONLY
 from tablebase.material import Material
 
@@ -41,14 +42,14 @@ def solve(pair: Material, tables_after: afters.Afters) -> tuple[Counter[str], af
     twin = pair == pair.mirror
     results = (own, own if twin else slices.empty_results(pair.mirror, with_scores=with_scores))
     tables = subsets(max(kings, opponents), max(kings, opponents, 1) - 1)
-    shop = slices.Workshop(pair, with_scores=with_scores)
+    shop = Workshop(pair, with_scores=with_scores)
     shop.grow_board_words(1 << 20)
     for _ in range(3):
         shop.grow()
     clock = time.thread_time()
     found = Blocks(pair)
     lap("list blocks")
-    size = slices._batch(pair)
+    size = batch_size(pair)
     for first, last in found.runs:
         placed = found.place(first, last)
         lap("list blocks")

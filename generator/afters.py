@@ -111,6 +111,11 @@ def parts_of(afters: Afters, material: Material) -> list[NDArray[Any]]:
     return [scores, afters.lost[start : start + count], afters.won[start : start + count]]
 
 
+def first_word(afters: Afters, material: Material) -> int:
+    """The first word of a material's after table."""
+    return int(afters.start[_place(material)])
+
+
 def _place(material: Material) -> tuple[int, int, int, int]:
     return material.own_kings, material.own_men, material.other_kings, material.other_men
 
@@ -163,7 +168,7 @@ def forget_outcomes(afters: Afters, places: NDArray[np.int64]) -> Afters:
 
 def forget_material(afters: Afters, material: Material) -> Afters:
     """After tables without the board words of a material whose part is given back."""
-    start = int(afters.start[_place(material)])
+    start = first_word(afters, material)
     return afters._replace(board=without(afters.board, afters.guard, start, start + words(material)))
 
 
@@ -177,3 +182,17 @@ def block_offset(kings: int, men: int, other_kings: int, other_men: int) -> int:
 def block_number(men: int, other_men: int) -> int:
     """The number of a block in its after table."""
     return int(rank(men) * BINOMIAL[28, popcount(other_men)] + rank(other_men >> 4))
+
+
+@kernel
+def _put_block_numbers(men: NDArray[np.int64], out: NDArray[np.int64]) -> None:
+    for block in range(len(men)):
+        out[block] = block_number(men[block, 0], men[block, 1])
+
+
+def block_numbers(men: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers in their after table of blocks whose men are `men` [block, 2]: those of the side that has
+    just moved, and the other side's."""
+    found = np.empty(len(men), np.int64)
+    _put_block_numbers(men, found)
+    return found

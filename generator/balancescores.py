@@ -102,6 +102,16 @@ class BalanceScores:
         tiers = [Tiers(*each, self._lacking) for each in zip(rooms, last, self._places, strict=True)]
         return tiers[0], tiers[-1]
 
+    def parts(self, number: int, first: int, end: int) -> list[NDArray[np.uint8]]:
+        """The scores of the blocks `first` to `end` - 1 of a run: of the material and of its mirror, or of
+        both in one where they are the same. They stand until the tier after the next is begun."""
+        tier = self._tier_of[number]
+        first_of_tier = self._blocks.runs[self._tier_of.index(tier)][0]
+        begin, last = ((block - first_of_tier) * self._stride for block in (first, end))
+        words = [words_in_block(side) * 32 for side in self._sides]
+        rooms = self._rooms[tier % 2]
+        return [room[begin * size : last * size] for room, size in zip(rooms, words, strict=True)]
+
     @property
     def lacking(self) -> bool:
         """Whether some position that is decided under the king-moves rule has no DTB within the limit."""

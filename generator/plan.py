@@ -11,7 +11,7 @@ from typing import NamedTuple
 from generator import afters
 from generator.balancescores import balance_bytes
 from generator.materialgraph import Scope, both, depends_on, leads_to
-from generator.slices import Workshop
+from generator.workshop import Workshop
 from tablebase.drawrules import OFFICIAL
 from tablebase.format import Metric
 from tablebase.material import Material
@@ -20,14 +20,14 @@ from tablebase.ruleset import Ruleset
 # What a file holds, a byte a position and the frames of it, while it is written; what is read of it, two
 # bytes a position, while a slice is restored.
 _ENCODED_BYTES = 1.25
-_READ_BYTES = 2
+READ_BYTES = 2
 # What lists the blocks of a slice in their order, a block.
-_LISTED_BYTES = 5
+LISTED_BYTES = 5
 # Disk, bits a position of a material that has a table of it, rounded up from what 5 and 6 pieces take
 # (docs/performance.md). Fewer pieces take more, which the room for what a file is beside its frames covers.
 _DISK_BITS = {Metric.WDL: 0.2, Metric.DTC: 0.28, Metric.DTW: 1.0, Metric.DTB: 0.65}
 # The program itself: 690 MiB where it has compiled its kernels, as the compiler keeps that; else 170.
-_PROGRAM_BYTES = 700 << 20
+PROGRAM_BYTES = 700 << 20
 
 MOST_PIECES = 8
 """The most pieces that tables are made of."""
@@ -119,16 +119,16 @@ class Plan:
         known = set(self.known)
         found = {}
         for pair in self.order:
-            tables += self._table_bytes(pair)
+            tables += self.table_bytes(pair)
             balance = balance_bytes(pair) if self.ruleset.counts_apart(pair) else 0
-            results = self._result_bytes(pair)
+            results = self.result_bytes(pair)
             if pair in known:
-                work = results + _largest(pair) * _READ_BYTES
+                work = results + _largest(pair) * READ_BYTES
             else:
-                work = balance + results + self._rooms(pair)
-            work += _LISTED_BYTES * pair.blocks
-            found[pair] = _PairMemory(_PROGRAM_BYTES + tables + work, before)
-            tables -= sum(map(self._table_bytes, self.last_needed_by[pair]))
+                work = balance + results + self.rooms(pair)
+            work += LISTED_BYTES * pair.blocks
+            found[pair] = _PairMemory(PROGRAM_BYTES + tables + work, before)
+            tables -= sum(map(self.table_bytes, self.last_needed_by[pair]))
             before = 0 if pair in known else results + int(_largest(pair) * _ENCODED_BYTES)
         return found
 
@@ -137,19 +137,20 @@ class Plan:
         """Bytes of memory it takes, about, where after tables and results are mapped from a scratch file."""
         most = before = 0
         for pair in self.order:
-            most = max(most, self._rooms(pair) + _LISTED_BYTES * pair.blocks + before)
+            most = max(most, self.rooms(pair) + LISTED_BYTES * pair.blocks + before)
             before = int(_largest(pair) * _ENCODED_BYTES)
-        return _PROGRAM_BYTES + int(most / 0.8)
+        return PROGRAM_BYTES + int(most / 0.8)
 
-    def _rooms(self, pair: Material) -> int:
+    def rooms(self, pair: Material) -> int:
         """Memory of the threads that solve a pair: no more of them than there are blocks."""
         one = Workshop.size_in_bytes(pair, self.ruleset.counts_apart(pair), self.with_scores)
         return one * min(self.jobs, pair.blocks)
 
-    def _table_bytes(self, pair: Material) -> int:
+    def table_bytes(self, pair: Material) -> int:
+        """Memory of the after tables of a pair."""
         return sum(afters.size_in_bytes(material, self.with_scores) for material in both(pair))
 
-    def _result_bytes(self, pair: Material) -> int:
+    def result_bytes(self, pair: Material) -> int:
         """A pair in work: outcome and DTC, DTW, DTB, a byte each."""
         with_dtb = Metric.DTB in self.metrics and self.ruleset.counts_apart(pair)
         metrics = 1 + self.with_scores + with_dtb

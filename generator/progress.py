@@ -25,6 +25,10 @@ class Bar:
         """The tables that are there are about to be removed."""
         print(f"note: {note}", flush=True)
 
+    def note(self, text: str) -> None:
+        """Something has happened that a person should know."""
+        tqdm.write(f"note: {text}", file=sys.stderr)
+
     def begin(self, plan: Plan) -> None:
         """The run begins."""
         self._pairs = len(plan.todo)

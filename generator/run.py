@@ -2,31 +2,29 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
 from generator import afters
-from generator.encode import read_stored, statistics, stored_values, with_longest
 from generator.errors import OtherTablesError, PlanError
 from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
 from generator.materialgraph import Scope, both
 from generator.memory import Memory
+from generator.pairfiles import generator_version, restore_pair, write_pair
 from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, plan
-from generator.results import Results
 from generator.sizes import readable
 from generator.slices import Crew, Pair, compile_solver
 from tablebase.atomicfile import TEMPORARY_SUFFIX
 from tablebase.drawrules import OFFICIAL, Ruleset
 from tablebase.errors import ManifestError, MaterialError, TableError, WrongVersionError
-from tablebase.format import FORMAT_VERSION, Metric, table_name, write_table
+from tablebase.format import FORMAT_VERSION, Metric, table_name
 from tablebase.manifest import FILE_NAME as MANIFEST
-from tablebase.manifest import Manifest, SliceRecord
+from tablebase.manifest import Manifest
 from tablebase.material import Material
 from tablebase.table import Table
 
@@ -38,6 +36,9 @@ class Progress(Protocol):
 
     def replacing(self, note: str) -> None:
         """The tables that are there are about to be removed."""
+
+    def note(self, text: str) -> None:
+        """Something has happened that a person should know."""
 
     def begin(self, plan: Plan) -> None:
         """The run begins."""
@@ -56,6 +57,9 @@ class Silent:
     """Tells nobody."""
 
     def replacing(self, note: str) -> None:
+        """Nothing."""
+
+    def note(self, text: str) -> None:
         """Nothing."""
 
     def begin(self, plan: Plan) -> None:
@@ -82,13 +86,9 @@ class Summary:
     sizes: dict[Metric, int]
 
 
-def generator_version() -> str:
-    """The version written into tables."""
-    return version("shashki-tablebase")
-
-
-def _open_manifest(directory: Path, ruleset: Ruleset, replace: bool) -> Manifest:
-    """The manifest to go on with: an empty one where there is none, or where all is to be replaced.
+def open_manifest(directory: Path, ruleset: Ruleset, replace: bool, name: str = "") -> Manifest:
+    """The manifest to go on with: an empty one where there is none, or where all is to be replaced. In errors
+    the directory is called by `name`, if it has one.
 
     Raises:
         OtherTablesError: the tables there are of another kind.
@@ -102,12 +102,13 @@ def _open_manifest(directory: Path, ruleset: Ruleset, replace: bool) -> Manifest
     try:
         manifest = Manifest.load(directory)
     except WrongVersionError:
-        raise _other_tables(directory, _kind(directory)) from None
+        raise _other_tables(name or directory, _kind(directory)) from None
     except ManifestError as error:
         what = str(error).rpartition(";")[0] or str(error)  # its advice is for who has no choice
-        raise _other_tables(directory, f"a set of tables with a damaged manifest ({what})") from None
+        raise _other_tables(name or directory, f"a set of tables with a damaged manifest ({what})") from None
     if manifest.ruleset != ruleset:
-        raise _other_tables(directory, f"tables made under other draw rules ({manifest.ruleset.name})")
+        kind = f"tables made under other draw rules ({manifest.ruleset.name})"
+        raise _other_tables(name or directory, kind)
     manifest.generator_version = generator_version()
     return manifest
 
@@ -134,7 +135,7 @@ def _kind(directory: Path) -> str:
     return f"tables of {age} format (version {found}, where this program writes {FORMAT_VERSION})"
 
 
-def _other_tables(directory: Path, kind: str) -> OtherTablesError:
+def _other_tables(directory: Path | str, kind: str) -> OtherTablesError:
     return OtherTablesError(
         f"{directory} holds {kind}, and a run cannot go on with those; nothing was changed: empty it, or "
         "name another directory with --data, or add --replace to remove its tables and make all again"
@@ -175,18 +176,31 @@ def _material(text: str) -> Material | None:
     return None
 
 
-def _is_whole(directory: Path, manifest: Manifest, material: Material, metrics: Sequence[Metric]) -> bool:
+def is_table_name(name: str) -> bool:
+    """Whether this is the name of a table's file."""
+    stem, _, suffix = name.rpartition(".")
+    return suffix in list(Metric) and _material(stem) is not None
+
+
+def is_whole(
+    manifest: Manifest, material: Material, metrics: Iterable[Metric], size_of: Callable[[str], int | None]
+) -> bool:
+    """Whether a material's tables of these metrics are there, as the manifest has them.
+
+    Args:
+        manifest: the manifest.
+        material: the material.
+        metrics: of its tables; those that it does not have are no matter.
+        size_of: the bytes of a file, None where there is none.
+    """
     entry = manifest.slices.get(material)
     if entry is None or entry.statistics is None:
         return False
-    for metric in metrics:
-        if not metric.fits(material, manifest.ruleset):
-            continue
-        record = entry.files.get(metric)
-        path = directory / table_name(material, metric)
-        if record is None or not path.is_file() or path.stat().st_size != record.size:
-            return False
-    return True
+    wanted = [metric for metric in metrics if metric.fits(material, manifest.ruleset)]
+    return all(
+        metric in entry.files and size_of(table_name(material, metric)) == entry.files[metric].size
+        for metric in wanted
+    )
 
 
 def make_plan(
@@ -204,23 +218,30 @@ def make_plan(
     Raises:
         OtherTablesError: its tables are of another kind, and not to be replaced.
     """
-    return _make_plan(directory, _open_manifest(directory, ruleset, replace), scope, metrics, jobs)
+    return _make_plan(directory, open_manifest(directory, ruleset, replace), scope, metrics, jobs)
 
 
 def _make_plan(
     directory: Path, manifest: Manifest, scope: Scope, metrics: Sequence[Metric], jobs: int
 ) -> Plan:
+    def size_of(name: str) -> int | None:
+        path = directory / name
+        return path.stat().st_size if path.is_file() else None
+
+    wanted = wanted_metrics(scope, metrics, manifest.ruleset)
+    solved = {pair for pair in scope.pairs if all(is_whole(manifest, m, wanted, size_of) for m in both(pair))}
+    return plan(scope, wanted, jobs, solved, manifest.ruleset)
+
+
+def wanted_metrics(scope: Scope, metrics: Sequence[Metric], ruleset: Ruleset) -> list[Metric]:
+    """Those of the metrics that some material has a table of; WDL always."""
     every = [material for pair in scope.pairs for material in both(pair)]
-    wanted = [
+    return [
         metric
         for metric in Metric
         if (metric in metrics or metric is Metric.WDL)
-        and any(metric.fits(material, manifest.ruleset) for material in every)
+        and any(metric.fits(material, ruleset) for material in every)
     ]
-    solved = {
-        pair for pair in scope.pairs if all(_is_whole(directory, manifest, m, wanted) for m in both(pair))
-    }
-    return plan(scope, wanted, jobs, solved, manifest.ruleset)
 
 
 def is_mapped(work: Plan, memory: int) -> bool:
@@ -325,7 +346,7 @@ def generate(
         check_plan(directory, work, limit)
     directory.mkdir(parents=True, exist_ok=True)
     with locked(directory):
-        manifest = _open_manifest(directory, ruleset, replace)
+        manifest = open_manifest(directory, ruleset, replace)
         _remove_strays(directory)
         work = _make_plan(directory, manifest, scope, metrics, jobs)
         check_plan(directory, work, limit)
@@ -396,7 +417,10 @@ class _Run:
                     if written is not None and not work.overlaps(pair, self._limit):
                         written.result()
                     self._progress.material(pair, pair in known)
-                    solved = self._restore(crew, pair, threads) if pair in known else crew.solve(pair)
+                    if pair in known:
+                        solved = restore_pair(crew, pair, self._directory, self._manifest.slices, threads.map)
+                    else:
+                        solved = crew.solve(pair)
                     if written is not None:
                         written.result()
                     # A pair is written while the next one is solved.
@@ -404,7 +428,7 @@ class _Run:
                         crew.let_go(solved)
                         written = None
                     else:
-                        written = writer.submit(self._write, crew, pair, solved, threads)
+                        written = writer.submit(self._write, pair, solved, crew, threads)
                     for needless in work.last_needed_by[pair]:
                         crew.release(needless)
                 if written is not None:
@@ -415,45 +439,11 @@ class _Run:
                     with suppress(Exception):
                         written.result()
 
-    def _restore(self, crew: Crew, pair: Material, threads: Executor) -> Pair:
-        # DTB of a solved slice is no other slice's business.
-        wanted = [Metric.WDL, Metric.DTC] + ([Metric.DTW] if self._work.with_scores else [])
-        if not all(self._manifest.slices[m].files.keys() >= set(wanted) for m in both(pair)):
-            return crew.solve(pair)  # the files do not hold all that the solver needs to know
-        own = self._read(crew, pair, wanted, threads)
-        results = own, own if pair == pair.mirror else self._read(crew, pair.mirror, wanted, threads)
-        crew.restore(pair, results)
-        return results
-
-    def _read(self, crew: Crew, material: Material, wanted: Sequence[Metric], threads: Executor) -> Results:
-        results = crew.empty_results(material)
-        for metric in wanted:
-            with Table(self._directory / table_name(material, metric)) as table:
-                read_stored(metric, table.read_all(threads.map), results)
-        return results
-
-    def _write(self, crew: Crew, pair: Material, solved: Pair, threads: Executor) -> None:
-        entries = {}
-        for material, results in zip(both(pair), solved, strict=False):
-            before = self._manifest.slices.get(material)
-            files = dict(before.files) if before else {}
-            for metric in self._work.metrics:
-                if not metric.fits(material, self._ruleset):
-                    continue
-                files[metric] = write_table(
-                    self._directory / table_name(material, metric),
-                    material,
-                    metric,
-                    self._ruleset,
-                    stored_values(results, metric),
-                    generator_version=generator_version(),
-                    run=threads.map,
-                )
-            in_order = {metric: files[metric] for metric in Metric if metric in files}
-            counted = statistics(material, results)
-            if before and before.statistics:
-                counted = with_longest(counted, before.statistics, files.keys() - set(self._work.metrics))
-            entries[material] = SliceRecord(in_order, counted)
+    def _write(self, pair: Material, solved: Pair, crew: Crew, threads: Executor) -> None:
+        before = self._manifest.slices
+        entries = write_pair(
+            self._directory, pair, solved, self._work.metrics, self._ruleset, before, threads.map
+        )
         crew.let_go(solved)
         self._manifest.slices.update(entries)
         self._manifest.save(self._directory)

@@ -3,8 +3,7 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from math import comb
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,127 +19,28 @@ from generator.afters import (
 )
 from generator.balancescores import NO_TIERS, BalanceScores, Tiers
 from generator.blocks import solve_batch
-from generator.boardwords import BoardWords, room_for, with_more
-from generator.captures import capture_work
-from generator.errors import DistanceOverflowError, StoppedError
-from generator.events import EVENTS_FULL
+from generator.boardwords import BoardWords, with_more
+from generator.errors import StoppedError
 from generator.memory import Memory
 from generator.menplacements import Blocks, Placed
-from generator.results import BLESSED_LOSS, DRAW, LONGEST_DTC, NOT_DECIDED, VALUE, Results
-from generator.sides import STRIP, SideRoom
-from generator.spread import DTC_TOO_LONG, TOO_LONG
+from generator.results import BLESSED_LOSS, DRAW, VALUE, Results
 from generator.subsets import Subsets, subsets
 from generator.together import Team, solve_together
+from generator.workshop import Workshop, batch_size, is_done
 from tablebase.indexing import sets_at
 from tablebase.kernels.jit import interruptible
 from tablebase.material import Material
 
-# A batch is about this many words, which stay in the second-level cache, or one block where that is more.
-_BATCH_WORDS = 2048
 # The work of one task: enough positions to hide what starting it costs.
 _TASK_POSITIONS = 100_000
 # A block with as many positions is shared by threads: with fewer, waiting for one another takes longer.
 _SHARED_POSITIONS = 100_000
 # Results looked through in one go: what numpy makes of them on the way is a few times their size.
 _AT_ONCE = 1 << 24
-_WORD_ARRAYS = 13
 _NO_LIMIT = LONGEST_PLIES
 
 Pair = tuple[Results, Results]
 """The values of a material and of its mirror; the same object twice where it is its own mirror."""
-
-
-def _shape(kings: int, opponent_kings: int) -> tuple[int, int]:
-    """Words and columns of a side to move in a block."""
-    columns = comb(32, opponent_kings)
-    return comb(32, max(kings - 1, 0)) * columns, columns
-
-
-def _batch(material: Material) -> int:
-    """Blocks in a batch."""
-    words = (
-        _shape(material.own_kings, material.other_kings)[0]
-        + _shape(material.other_kings, material.own_kings)[0]
-    )
-    return max(1, min(_BATCH_WORDS // words, material.blocks))
-
-
-def _side_room(
-    kings: int, opponent_kings: int, blocks: int, events_a_word: int, with_scores: bool, with_balance: bool
-) -> SideRoom:
-    words, columns = _shape(kings, opponent_kings)
-    words *= blocks
-    lanes = 32 if kings else 1
-    strips = blocks * -(-columns // STRIP)
-    # Nothing spreads, and no exit has to wait, where a side has no kings.
-    events = 0
-    if kings and opponent_kings and (with_scores or with_balance):
-        events = words * events_a_word + 32
-    return SideRoom(
-        starts=np.zeros((5, blocks), dtype=np.int64),
-        words=np.zeros((_WORD_ARRAYS, words), dtype=np.uint32),
-        board=np.zeros((2, 0 if with_scores else words), dtype=np.uint32),
-        value=np.full(words * lanes, NOT_DECIDED, dtype=np.uint8),
-        dtw=np.full(words * lanes if with_scores else 0, NOT_DECIDED, dtype=np.uint8),
-        dtb=np.full(words * lanes if with_balance else 0, NOT_DECIDED, dtype=np.uint8),
-        strips=np.zeros((2, strips), dtype=np.uint8),
-        touched=np.zeros(strips * (words // (blocks * columns)), dtype=np.uint8),
-        event_first=np.full(256, -1, dtype=np.int32),
-        event_next=np.zeros(events, dtype=np.int32),
-        event_word=np.zeros(events, dtype=np.int32),
-        event_lanes=np.zeros(events, dtype=np.uint32),
-    )
-
-
-class Workshop:
-    """One thread's room for the blocks of one material.
-
-    Args:
-        material: the material.
-        with_balance: whether there is a pass to the balance change.
-        with_scores: whether DTW is worked out.
-    """
-
-    # A word of 32 lanes can hold 32 different distances, but hardly ever does: begin with less, grow where it
-    # fills.
-    _EVENTS_A_WORD = 6
-
-    def __init__(self, material: Material, with_balance: bool = False, with_scores: bool = True) -> None:
-        self._material = material
-        self._with_balance = with_balance
-        self._with_scores = with_scores
-        self.board_words = room_for(0)
-        self._events_a_word = self._EVENTS_A_WORD
-        self.capture_work: NDArray[np.int64] = capture_work()
-        self.strip_room: NDArray[np.uint32] = np.zeros(3 * STRIP, dtype=np.uint32)
-        self.rooms = self._make_rooms()
-
-    def _make_rooms(self) -> tuple[SideRoom, SideRoom]:
-        own, other = self._material.own_kings, self._material.other_kings
-        blocks = _batch(self._material)
-        wanted = self._events_a_word, self._with_scores, self._with_balance
-        return _side_room(own, other, blocks, *wanted), _side_room(other, own, blocks, *wanted)
-
-    def grow(self) -> None:
-        """Make more room for events."""
-        self._events_a_word *= 2
-        self.rooms = self._make_rooms()
-
-    def grow_board_words(self, count: int) -> None:
-        """Make room for so many words that are otherwise on the board."""
-        self.board_words = room_for(max(count, 2 * len(self.board_words.words)))
-
-    @staticmethod
-    def size_in_bytes(material: Material, with_balance: bool = True, with_scores: bool = True) -> int:
-        """Memory of one workshop as it begins."""
-        shapes = (
-            _shape(material.own_kings, material.other_kings),
-            _shape(material.other_kings, material.own_kings),
-        )
-        a_word = 4 * _WORD_ARRAYS + 1 + 32 + (32 if with_scores else 8) + (96 if with_balance else 0)
-        if with_scores or with_balance:
-            a_word += 12 * Workshop._EVENTS_A_WORD
-        return _batch(material) * sum(words * a_word for words, _ in shapes)
 
 
 def counts_balance(material: Material) -> bool:
@@ -169,25 +69,6 @@ def _tasks(run: tuple[int, int], block_positions: int, jobs: int) -> list[tuple[
     return [(start, min(start + size, last)) for start in range(first, last, size)]
 
 
-def _is_done(workshop: Workshop, found: int, material: Material) -> bool:
-    """Whether `solve_batch`, which has returned `found`, is done. If not, it has more room now.
-
-    Raises:
-        DistanceOverflowError: a distance does not fit.
-    """
-    if found == TOO_LONG:
-        raise DistanceOverflowError(material, "win", LONGEST_PLIES)
-    if found == DTC_TOO_LONG:
-        raise DistanceOverflowError(material, "DTC", LONGEST_DTC)
-    if found == EVENTS_FULL:
-        workshop.grow()
-    elif found > len(workshop.board_words.words):
-        workshop.grow_board_words(found)
-    else:
-        return True
-    return False
-
-
 def _ruled_away(results: Results) -> list[int]:
     """The indices of all that is won or lost on the board and drawn under the rules."""
     found: list[int] = []
@@ -199,6 +80,62 @@ def _ruled_away(results: Results) -> list[int]:
 
 def _copy(room: BoardWords, count: int) -> BoardWords:
     return BoardWords(room.words[:count].copy(), room.lost[:count].copy(), room.won[:count].copy())
+
+
+def apart_results(material: Material, blocks: int, twins: bool, with_dtb: bool, with_scores: bool) -> Pair:
+    """Room for the values of some blocks of a material and its mirror alone: block by block; where a material
+    is its own mirror, the two sides of a block one after the other (of its own `twins`, there is one)."""
+
+    def room(count: int) -> Results:
+        return Results(
+            np.zeros(count, np.uint8),
+            np.zeros(count * with_scores, np.uint8),
+            np.zeros(count * with_dtb, np.uint8),
+        )
+
+    size = blocks * material.block_size
+    if material != material.mirror:
+        return room(size), room(size)
+    one = room(size if twins else 2 * size)
+    return one, one
+
+
+def _bases_apart(material: Material, bases: NDArray[np.int64], first: int) -> NDArray[np.int64]:
+    """The bases of blocks in such room, from the block `first` of it on."""
+    found = np.full_like(bases, -1)
+    found[:, 0] = np.arange(first, first + len(bases))
+    twins = bool(len(bases)) and bases[0, 1] < 0
+    if material != material.mirror:
+        found[:, 1] = found[:, 0]
+    elif not twins:
+        found[:, 0] *= 2
+        found[:, 1] = found[:, 0] + 1
+    found[found >= 0] *= material.block_size
+    return found
+
+
+class BlockWork(NamedTuple):
+    """A material and its mirror in work.
+
+    Attributes:
+        material: the material.
+        blocks: its blocks, in runs.
+        tables: of the subsets that its kings make.
+        limit: plies of the 15-king-moves rule.
+        balance: plies that the balance may stand; 0 for no pass to its change.
+        scores: those of that pass.
+        known: whether values are known, and after tables alone wanted.
+        local: each thread's own.
+    """
+
+    material: Material
+    blocks: Blocks
+    tables: Subsets
+    limit: int
+    balance: int
+    scores: BalanceScores | None
+    known: bool
+    local: threading.local
 
 
 class Crew:
@@ -237,6 +174,16 @@ class Crew:
         self._with_scores = len(afters.score) > 0
         self._with_dtb = with_dtb
         self._stopping = threading.Event()
+
+    @property
+    def afters(self) -> Afters:
+        """The after tables as they are now."""
+        return self._afters
+
+    @property
+    def with_scores(self) -> bool:
+        """Whether DTW is worked out."""
+        return self._with_scores
 
     def stop(self) -> None:
         """Let the work in hand end early; what it was about is then unfinished."""
@@ -278,118 +225,175 @@ class Crew:
     def _balance_limit(self, material: Material) -> int | None:
         return self._balance(material.pieces) if material.own_kings and material.other_kings else None
 
-    def _forget_drawn_by_both(self, material: Material, results: Pair) -> None:
-        """What the king-moves rule alone lets stand and no number of plies of the balance wins is drawn under
-        both: let it be so for what leads here, too. (Only now, as DTC is told by the king-moves rule alone
-        within a slice.)"""
+    def drawn_by_both(self, material: Material, results: Pair) -> NDArray[np.int64]:
+        """Where those positions of a solved material and its mirror stand, shape [place, 2], word and lane,
+        that the king-moves rule alone lets stand and no number of plies of the balance wins: under both they
+        are drawn."""
+        found = [np.zeros((0, 2), np.int64)]
         for solved, part in {material: results[0], material.mirror: results[1]}.items():
-            indices = _ruled_away(part)
-            if not indices:
-                continue
-            places = np.concatenate([places_of(self._afters, *sets_at(solved, i)) for i in indices])
-            words, lanes = places[:, 0], places[:, 1].astype(np.uint32)
-            decided = (self._afters.lost[words] | self._afters.won[words]) >> lanes & 1 == 1
-            self._afters = forget_outcomes(self._afters, places[decided])
+            found += [places_of(self._afters, *sets_at(solved, i)) for i in _ruled_away(part)]
+        places = np.concatenate(found)
+        words, lanes = places[:, 0], places[:, 1].astype(np.uint32)
+        decided = (self._afters.lost[words] | self._afters.won[words]) >> lanes & 1 == 1
+        found_there: NDArray[np.int64] = places[decided]
+        return found_there
+
+    def forget(self, places: NDArray[np.int64]) -> None:
+        """Let positions that are drawn by both rules be drawn for what leads there, too. (Only when a
+        material is solved, as DTC is told by the king-moves rule alone within a slice.)"""
+        if len(places):
+            self._afters = forget_outcomes(self._afters, places)
 
     def restore(self, material: Material, results: Pair) -> None:
         """Fill in the after tables of a material and its mirror from the values of their stored positions."""
         self._run(material, results, True)
 
-    def _run(self, material: Material, results: Pair, known: bool) -> None:
-        kings, opponent_kings = material.own_kings, material.other_kings
-        most = max(kings, opponent_kings)
-        tables: Subsets = subsets(most, max(most - 1, 0))
-        blocks = Blocks(material)
+    def begin(self, material: Material, known: bool = False) -> BlockWork:
+        """Take up a material and its mirror: what is needed to solve their blocks run by run, to be given
+        back with `end`.
+
+        Args:
+            material: the material.
+            known: the values of its stored positions are there, and its after tables alone are wanted.
+        """
         balance = self._balance_limit(material)
         with_balance = self._has_balance_pass(material) and not known
-        balance_pass = balance if with_balance and balance else 0
-        scores = BalanceScores(material, blocks, self._memory) if with_balance else None
+        blocks = Blocks(material)
         for solved in {material, material.mirror}:
             for part in parts_of(self._afters, solved):
                 self._memory.take(part)
-        # Without men every king move counts in both: the smaller limit rules.
-        limit = min(self._limit, balance) if balance and not material.men else self._limit
-        if self._jobs > 1 and not material.men and material.positions >= _SHARED_POSITIONS:
-            self._solve_together(material, limit, tables, blocks.place(0, 1), results, known)
-            return
-        local = threading.local()
-        board_words: list[BoardWords] = []  # of one run of blocks; threads append to it
+        most = max(material.own_kings, material.other_kings)
+        return BlockWork(
+            material,
+            blocks,
+            subsets(most, max(most - 1, 0)),
+            # Without men every king move counts in both: the smaller limit rules.
+            min(self._limit, balance) if balance and not material.men else self._limit,
+            balance if with_balance and balance else 0,
+            BalanceScores(material, blocks, self._memory) if with_balance else None,
+            known,
+            threading.local(),
+        )
 
-        def run(first: int, last: int, tiers: tuple[Tiers, Tiers]) -> None:
-            workshop: Workshop | None = getattr(local, "workshop", None)
-            if workshop is None:
-                workshop = local.workshop = Workshop(material, with_balance, self._with_scores)
-            placed = blocks.place(first, last)
-            size, begin = _batch(material), 0
-            while begin < last - first and not self._stopping.is_set():
-                men, turned_men, bases = (part[begin : begin + size] for part in placed)
-                found = solve_batch(
-                    men,
-                    turned_men,
-                    bases,
-                    kings,
-                    opponent_kings,
-                    limit,
-                    tables,
-                    self._afters,
-                    workshop.capture_work,
-                    workshop.rooms,
-                    workshop.strip_room,
-                    workshop.board_words,
-                    results,
-                    tiers,
-                    balance_pass,
-                    known,
-                )
-                if not _is_done(workshop, found, material):
-                    continue
-                if found:
-                    board_words.append(_copy(workshop.board_words, found))
-                self._done(material.block_size * int(np.count_nonzero(bases >= 0)))
-                begin += size
+    def end(self, work: BlockWork) -> None:
+        """Give back the memory of what was taken up."""
+        if work.scores:
+            work.scores.let_go()
 
-        for number, run_of_blocks in enumerate(blocks.runs):
-            tiers = scores.of_run(number) if scores else (NO_TIERS, NO_TIERS)
-            tasks = _tasks(run_of_blocks, 2 * material.block_size, self._jobs)
-            futures = [self._executor.submit(run, *task, tiers) for task in tasks]
-            for future in futures:
-                future.result()
-            if self._stopping.is_set():
-                raise StoppedError
-            self._list_board_words(board_words)
-            board_words.clear()
-        if scores:
-            scores.let_go()
-            if scores.lacking:
-                self._forget_drawn_by_both(material, results)
+    def solve_blocks(
+        self, work: BlockWork, number: int, first: int, last: int, results: Pair, apart: bool = False
+    ) -> list[BoardWords]:
+        """Solve the blocks `first` to `last` - 1, all of them of the run `number`, into the after tables and
+        `results`.
 
-    def _solve_together(
-        self, material: Material, limit: int, tables: Subsets, block: Placed, results: Pair, known: bool
+        Args:
+            work: what was taken up with `begin`.
+            number: the run; all blocks that it leads to are solved.
+            first: the first of the blocks.
+            last: the end of them.
+            results: room for the values of both slices; or, where these blocks are solved `apart` from
+                others, for theirs alone, as `apart_results` makes it.
+            apart: see there.
+
+        Returns:
+            What of the blocks is otherwise on the board.
+        """
+        material = work.material
+        board_words: list[BoardWords] = []  # threads append to it
+        tiers = work.scores.of_run(number) if work.scores else (NO_TIERS, NO_TIERS)
+
+        def run(begin: int, end: int) -> None:
+            placed = work.blocks.place(begin, end)
+            if apart:
+                placed = placed._replace(bases=_bases_apart(material, placed.bases, begin - first))
+            self._solve_placed(work, placed, results, tiers, board_words)
+
+        tasks = _tasks((first, last), 2 * material.block_size, self._jobs)
+        futures = [self._executor.submit(run, *task) for task in tasks]
+        for future in futures:
+            future.result()
+        if self._stopping.is_set():
+            raise StoppedError
+        self.list_board_words(board_words)
+        return board_words
+
+    def _solve_placed(
+        self,
+        work: BlockWork,
+        placed: Placed,
+        results: Pair,
+        tiers: tuple[Tiers, Tiers],
+        board_words: list[BoardWords],
     ) -> None:
+        material = work.material
+        workshop: Workshop | None = getattr(work.local, "workshop", None)
+        if workshop is None:
+            workshop = work.local.workshop = Workshop(material, work.scores is not None, self._with_scores)
+        size, begin = batch_size(material), 0
+        while begin < len(placed.men) and not self._stopping.is_set():
+            men, turned_men, bases = (part[begin : begin + size] for part in placed)
+            found = solve_batch(
+                men,
+                turned_men,
+                bases,
+                material.own_kings,
+                material.other_kings,
+                work.limit,
+                work.tables,
+                self._afters,
+                workshop.capture_work,
+                workshop.rooms,
+                workshop.strip_room,
+                workshop.board_words,
+                results,
+                tiers,
+                work.balance,
+                work.known,
+            )
+            if not is_done(workshop, found, material):
+                continue
+            if found:
+                board_words.append(_copy(workshop.board_words, found))
+            self._done(material.block_size * int(np.count_nonzero(bases >= 0)))
+            begin += size
+
+    def _run(self, material: Material, results: Pair, known: bool) -> None:
+        work = self.begin(material, known)
+        if self._jobs > 1 and not material.men and material.positions >= _SHARED_POSITIONS:
+            self._solve_together(work, results)
+            return
+        for number, run in enumerate(work.blocks.runs):
+            self.solve_blocks(work, number, *run, results)
+        self.end(work)
+        if work.scores and work.scores.lacking:
+            self.forget(self.drawn_by_both(material, results))
+
+    def _solve_together(self, work: BlockWork, results: Pair) -> None:
         team = Team(self._executor, self._jobs, self._stopping)
+        material, block = work.material, work.blocks.place(0, 1)
         workshop = Workshop(material, False, self._with_scores)
-        kings, opponent_kings = material.own_kings, material.other_kings
         done = False
         while not done:
             found = solve_together(
                 team,
                 block,
-                kings,
-                opponent_kings,
-                limit,
-                tables,
+                material.own_kings,
+                material.other_kings,
+                work.limit,
+                work.tables,
                 self._afters,
                 workshop.rooms,
                 workshop.board_words,
                 results,
-                known,
+                work.known,
             )
-            done = _is_done(workshop, found, material)
+            done = is_done(workshop, found, material)
         if found:
-            self._list_board_words([_copy(workshop.board_words, found)])
+            self.list_board_words([_copy(workshop.board_words, found)])
         self._done(material.block_size * int(np.count_nonzero(block.bases >= 0)))
 
-    def _list_board_words(self, more: list[BoardWords]) -> None:
+    def list_board_words(self, more: list[BoardWords]) -> None:
+        """Take in words that are otherwise on the board."""
         if more:
             board = with_more(self._afters.board, self._afters.guard, more)
             self._afters = self._afters._replace(board=board)

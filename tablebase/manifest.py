@@ -118,9 +118,9 @@ class Manifest:
         Raises:
             OSError: it cannot be written; the one that was there before still is.
         """
-        write_atomically(Path(directory) / FILE_NAME, [self._to_json().encode()])
+        write_atomically(Path(directory) / FILE_NAME, [self.to_json().encode()])
 
-    def _to_json(self) -> str:
+    def to_json(self) -> str:
         """JSON with a line for each material."""
         head = {
             "format_version": FORMAT_VERSION,
@@ -128,7 +128,7 @@ class Manifest:
             "ruleset": {"name": self.ruleset.name, "king_moves_plies": self.ruleset.king_moves_plies},
         }
         materials = ",\n".join(
-            f"{json.dumps(str(material))}: {json.dumps(_entry(self.slices[material]))}"
+            f"{json.dumps(str(material))}: {json.dumps(slice_to_json(self.slices[material]))}"
             for material in sorted(self.slices, key=Material.place)
         )
         return f'{json.dumps(head)[:-1]}, "materials": {{\n{materials}\n}}}}\n'
@@ -149,20 +149,27 @@ class Manifest:
                 f"than this program knows ({', '.join(RULESETS)}): generate the tables again"
             )
         slices = {
-            Material.parse(text): SliceRecord(
-                {Metric(metric): _file_record(record) for metric, record in entry["files"].items()},
-                _statistics(text, entry["stats"]),
-            )
-            for text, entry in data["materials"].items()
+            Material.parse(text): slice_from_json(text, entry) for text, entry in data["materials"].items()
         }
         return cls(_checked(data, "generator_version", str), ruleset, slices)
 
 
-def _entry(of: SliceRecord) -> dict[str, Any]:
+def slice_to_json(of: SliceRecord) -> dict[str, Any]:
+    """What JSON says of one slice."""
     return {
         "files": {str(metric): record._asdict() for metric, record in of.files.items()},
         "stats": of.statistics and asdict(of.statistics),
     }
+
+
+def slice_from_json(material: str, data: Any) -> SliceRecord:
+    """What `slice_to_json` made of the slice of a material.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError: it is not that.
+    """
+    files = {Metric(metric): _file_record(record) for metric, record in data["files"].items()}
+    return SliceRecord(files, _statistics(material, data["stats"]))
 
 
 def _file_record(data: Any) -> FileRecord:

@@ -20,8 +20,9 @@ from generator.events import list_events
 from generator.exits import take_exits
 from generator.menexits import take_exits_of_men
 from generator.sides import WINS_SLOT, Side, make_side
-from generator.slices import Workshop, empty_results
+from generator.slices import empty_results
 from generator.subsets import subsets
+from generator.workshop import Workshop
 from tablebase.board import ALL_SQUARES, Position
 from tablebase.material import Material
 from tablebase.rules import legal_moves, position_after

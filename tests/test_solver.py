@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from squaresets import between, rank, set_of, squares_of
 
-from generator import afters, slices
+from generator import afters, slices, workshop
 from generator.afters import DRAWN, LONGEST_PLIES, Afters
 from generator.errors import DistanceOverflowError, StoppedError
 from generator.lanes import king_moves, slides
@@ -20,9 +20,10 @@ from generator.materialgraph import both, canonical, leads_to, pairs
 from generator.menplacements import Blocks
 from generator.results import is_stored
 from generator.sides import STRIP
-from generator.slices import Crew, Pair, Workshop
+from generator.slices import Crew, Pair
 from generator.subsets import subsets
 from generator.together import Team
+from generator.workshop import Workshop
 from tablebase.board import ALL_SQUARES, Color, Position
 from tablebase.indexing import index_of, sets_at
 from tablebase.material import Material
@@ -187,7 +188,7 @@ def test_room_for_events_grows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_small_batches_and_tasks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = solve_all(3, arena_of(3))
-    monkeypatch.setattr(slices, "_BATCH_WORDS", 1)
+    monkeypatch.setattr(workshop, "_BATCH_WORDS", 1)
     monkeypatch.setattr(slices, "_TASK_POSITIONS", 1)
     single = solve_all(3, arena_of(3))
     for pair in usual:

@@ -11,7 +11,7 @@ import pytest
 from generating import same
 from tightrules import tight
 
-from generator import afters, run, slices
+from generator import afters, run, slices, workshop
 from generator.afters import DRAWN, Afters
 from generator.boardwords import BoardWords, guard_of, on_board, room_for, with_more, without
 from generator.encode import read_stored, stored_values
@@ -20,8 +20,9 @@ from generator.materialgraph import Scope, both, pairs
 from generator.plan import plan
 from generator.results import LONGEST_DTC, is_stored, outcomes
 from generator.run import generate, make_plan
-from generator.slices import Crew, Pair, Workshop
+from generator.slices import Crew, Pair
 from generator.spread import DTC_TOO_LONG
+from generator.workshop import Workshop, is_done
 from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL
 from tablebase.format import Metric
 from tablebase.manifest import Manifest
@@ -119,7 +120,7 @@ def test_threads_and_batches_change_nothing(
     ruleset: Ruleset, shared: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usual, tables_usual = solve(3, ruleset, False, 1)
-    monkeypatch.setattr(slices, "_BATCH_WORDS", 1)
+    monkeypatch.setattr(workshop, "_BATCH_WORDS", 1)
     monkeypatch.setattr(slices, "_TASK_POSITIONS", 1)
     if shared:
         monkeypatch.setattr(slices, "_SHARED_POSITIONS", 1)
@@ -190,7 +191,7 @@ def test_of_two_words_with_one_number_the_last_counts() -> None:
 def test_a_dtc_that_does_not_fit_is_an_error() -> None:
     material = Material.parse("KvK")
     with pytest.raises(DistanceOverflowError, match=f"KvK has a DTC of more than {LONGEST_DTC} plies"):
-        slices._is_done(Workshop(material), DTC_TOO_LONG, material)
+        is_done(Workshop(material), DTC_TOO_LONG, material)
 
 
 # Whole runs

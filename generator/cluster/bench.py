@@ -1,0 +1,112 @@
+"""Where a worker solves a pair: its after tables and those of all that it leads to, in memory.
+
+One is kept from one group of blocks to the next of the same pair, so that what they share is loaded once.
+"""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from generator import afters
+from generator.cluster.afterparts import load, load_forgotten, read_scores
+from generator.cluster.graph import Task
+from generator.cluster.record import AFTER, BALANCE, FORGET, Record
+from generator.cluster.settings import Settings
+from generator.materialgraph import both
+from generator.memory import Memory
+from generator.slices import BlockWork, Crew
+from tablebase.format import Metric
+from tablebase.material import Material
+
+Fetch = Callable[[str, Record], Path]
+"""A file of the store, by its name and the record that it stands in: where it is on this machine."""
+
+
+class Bench:
+    """The after tables of a pair and of all that it leads to.
+
+    Args:
+        settings: of the run.
+        pair: the pair.
+        children: the records of the tasks that left the after tables of the others.
+        jobs: threads.
+        scratch: a folder to map large arrays from; None keeps them in memory.
+    """
+
+    def __init__(
+        self, settings: Settings, pair: Material, children: list[Record], jobs: int, scratch: Path | None
+    ) -> None:
+        self.settings = settings
+        self.pair = pair
+        self.child_files = frozenset(name for record in children for name in record.files)
+        self._memory = Memory(scratch, settings.memory if scratch else None)
+        self._children = [Material.parse(record.pair) for record in children]
+        everything = [material for each in (*self._children, pair) for material in both(each)]
+        tables = afters.allocate(everything, settings.most_pieces, self._memory, settings.with_scores)
+        self._threads = ThreadPoolExecutor(jobs)
+        self.run = self._threads.map
+        self.watched = self._memory.watched
+        self.crew = Crew(
+            tables,
+            settings.rules.king_moves_plies,
+            self._threads,
+            jobs,
+            lambda positions: None,
+            settings.rules.balance_plies,
+            self._memory,
+            Metric.DTB in settings.wanted,
+        )
+        self._tables = tables
+        self._loaded: set[str] = set()
+        self._balance: dict[int, set[str]] = {0: set(), 1: set()}  # by the parity of the advance
+        self._work: BlockWork | None = None
+
+    @property
+    def work(self) -> BlockWork:
+        """The pair, taken up."""
+        if self._work is None:
+            self._work = self.crew.begin(self.pair)
+        return self._work
+
+    def load_children(self, children: list[Record], fetch: Fetch) -> None:
+        """Load the after tables of all that the pair leads to."""
+        for pair, record in zip(self._children, children, strict=True):
+            self._load(pair, record, fetch)
+
+    def load_blocks(self, records: Mapping[str, Record], fetch: Fetch) -> None:
+        """Load the after tables of blocks of the pair."""
+        for record in records.values():
+            self._load(self.pair, record, fetch)
+
+    def _load(self, pair: Material, record: Record, fetch: Fetch) -> None:
+        names = [name for name in record.files if name not in self._loaded]
+        for name in (name for name in names if name.endswith(AFTER)):
+            load(self.crew, pair, fetch(name, record), self._memory)
+            self._loaded.add(name)
+        for name in (name for name in names if name.endswith(FORGET)):  # when all the rest is there
+            load_forgotten(self.crew, pair, fetch(name, record))
+            self._loaded.add(name)
+
+    def load_balance(self, task: Task, before: Mapping[Task, Record], fetch: Fetch) -> None:
+        """Load the scores of the blocks of the advance before a task's; make room for those of its own."""
+        scores = self.work.scores
+        if scores is None:
+            return
+        steps = self.work.blocks.steps_to_go
+        self._balance[steps[task.run] % 2].clear()  # they are of another advance, or will be written over
+        for number in sorted({each.run for each in before}):
+            scores.of_run(number)  # says where its blocks stand
+        for each, record in before.items():
+            there = self._balance[steps[each.run] % 2]
+            for name in record.files:
+                if name.endswith(BALANCE) and name not in there:
+                    read_scores(fetch(name, record), scores.parts(each.run, each.first, each.last))
+                    there.add(name)
+
+    def let_go(self) -> None:
+        """Give back all memory."""
+        self.crew.stop()
+        if self._work is not None:
+            self.crew.end(self._work)
+        self._memory.forget((self._tables.score, self._tables.lost, self._tables.won))
+        self._threads.shutdown()

@@ -1,0 +1,348 @@
+"""The command's side of a run on a cluster: it gives Dask the tasks, and keeps the store's manifest true."""
+
+import queue
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from distributed import Client, Future
+from distributed.scheduler import KilledWorker
+
+from generator.cluster.connection import Connection
+from generator.cluster.contents import Contents
+from generator.cluster.errors import ClusterError, DamagedFileError
+from generator.cluster.graph import TASK_POSITIONS, Kind, Task, task_graph, users_of
+from generator.cluster.identity import identity
+from generator.cluster.lease import Lease, held
+from generator.cluster.needs import memory_of
+from generator.cluster.record import AFTER, Record
+from generator.cluster.settings import Settings
+from generator.cluster.store import PATIENCE, Store
+from generator.cluster.worker import run_task
+from generator.errors import BusyError
+from generator.materialgraph import Scope, both
+from generator.plan import Plan, plan
+from generator.run import Progress, Silent, Summary, wanted_metrics
+from tablebase.drawrules import OFFICIAL
+from tablebase.format import Metric
+from tablebase.material import Material
+from tablebase.ruleset import Ruleset
+
+CACHE = 20_000_000_000
+"""Bytes that each worker keeps of the store on its disk, if nothing else is said."""
+_MOST_DAMAGED = 20  # files that are made again before a run gives up on its store
+_LOOKS = 2.0  # seconds between two looks at whether anybody is at work
+
+
+class SchedulerLostError(ClusterError):
+    """The scheduler does not know of our tasks any more."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run on a cluster goes about it.
+
+    Attributes:
+        jobs: threads of a task; None for one a core that its worker may use.
+        memory: bytes that a task may take, with less than it needs mapped from the worker's disk; None for
+            what the largest worker offers.
+        cache: bytes that each worker keeps of the store on its disk.
+        task_positions: the most positions of a task.
+        patience: seconds for which store or scheduler may be away.
+    """
+
+    jobs: int | None = None
+    memory: int | None = None
+    cache: int = CACHE
+    task_positions: int = TASK_POSITIONS
+    patience: float = PATIENCE
+
+
+def generate_on_cluster(
+    cluster: str,
+    address: str,
+    wanted: int | Scope,
+    metrics: Sequence[Metric] = tuple(Metric),
+    ruleset: Ruleset = OFFICIAL,
+    progress: Progress | None = None,
+    options: Options | None = None,
+) -> Summary:
+    """Solve every wanted material that a store does not hold yet, by the workers of a Dask cluster.
+
+    The tables are those that `generate` makes, byte for byte. Stopped at any moment it leaves the store
+    whole; run again, it goes on from the tasks that were done.
+
+    Args:
+        cluster: the address of a Dask scheduler, like `tcp://host:8786`; or `local:3` for so many worker
+            processes on this machine, as long as it runs.
+        address: of the store: a folder that all machines have, or whatever fsspec knows, like `s3://...`.
+        wanted: the most pieces, or materials and all that they lead to.
+        metrics: what to store.
+        ruleset: what outcomes hold under.
+        progress: is told how far it has come.
+        options: how to go about it.
+
+    Raises:
+        OtherTablesError: the store holds tables of another kind; nothing was changed.
+        BusyError: another run writes to the store.
+        StoreError: the store refuses.
+        ClusterError: there is no such cluster, or its workers cannot do it.
+        DistanceOverflowError: a distance does not fit the solver.
+    """
+    options = options or Options()
+    scope = wanted if isinstance(wanted, Scope) else Scope(wanted)
+    started = time.perf_counter()
+    Store(address, 0).make()  # what is wrong with it from the beginning is told at once
+    store = Store(address, options.patience)
+    with held(store) as lease, Connection(cluster, options.memory, options.patience) as connection:
+        settings = Settings(
+            identity(),
+            store.address,
+            ruleset.name,
+            tuple(wanted_metrics(scope, metrics, ruleset)),
+            scope.pieces,
+            options.jobs or connection.jobs,
+            options.memory or connection.memory,
+            options.cache,
+            options.patience,
+        )
+        run = _Run(store, connection, settings, scope, options, progress or Silent(), lease)
+        work = run.run()
+        sizes = {
+            metric: sum(
+                entry.files[metric].size
+                for entry in run.contents.manifest.slices.values()
+                if metric in entry.files
+            )
+            for metric in Metric
+        }
+    return Summary(work, time.perf_counter() - started, 0.0, sizes)
+
+
+class _Run:
+    def __init__(
+        self,
+        store: Store,
+        connection: Connection,
+        settings: Settings,
+        scope: Scope,
+        options: Options,
+        progress: Progress,
+        lease: Lease | None,
+    ) -> None:
+        self._store = store
+        self._connection = connection
+        self._settings = settings
+        self._scope = scope
+        self._options = options
+        self._progress = progress
+        self._lease = lease
+        self.contents = self._read()
+
+    def _read(self) -> Contents:
+        return Contents(self._store, self._settings.rules, self._settings.digest)
+
+    def run(self) -> Plan:
+        """Do all there is to do; the plan of it."""
+        self.contents.clear(keep=self.contents.usable())
+        first = work = self._plan()
+        self._progress.begin(work)
+        damaged = 0
+        while True:
+            try:
+                self._round(work)
+                break
+            except DamagedFileError as error:
+                damaged += 1
+                if damaged > _MOST_DAMAGED:
+                    raise
+                self._progress.note(f"{error}: it is made again")
+                self.contents.remove_damaged(error)
+            except SchedulerLostError as error:
+                self._progress.note(f"{error}; trying to find it again")
+                self._connection.again()
+                self.contents = self._read()  # workers may have finished tasks since
+            work = self._plan()
+        if work.todo or first.todo:
+            self.contents.save()
+        self.contents.clear()
+        return first
+
+    def _plan(self) -> Plan:
+        metrics = self._settings.wanted
+        solved = {
+            pair
+            for pair in self._scope.pairs
+            if all(self.contents.is_whole(material, metrics) for material in both(pair))
+        }
+        return plan(self._scope, metrics, self._settings.jobs or 1, solved, self._settings.rules)
+
+    def _round(self, work: Plan) -> None:
+        """Give the cluster all tasks that are left, and see them done.
+
+        Raises:
+            SchedulerLostError: it has forgotten them.
+            DamagedFileError: a file of the store has to be made again.
+        """
+        usable = self.contents.usable()
+        with_afters = {key for key, record in usable.items() if _leaves_afters(record)}
+        tasks = task_graph(work, self._options.task_positions, with_afters)
+        by_key = {task.key: task for task in tasks}
+        todo = set(work.todo)
+        done = {
+            key: record
+            for key, record in usable.items()
+            if key in by_key and not (by_key[key].kind in _WRITES and by_key[key].pair in todo)
+        }
+        left = _needed(tasks, done)
+        users = _Users(tasks, left)
+        for key, record in done.items():
+            users.add(key, record)
+        if not left:
+            return
+        with _Submitted(self._connection.client, self._settings, self.contents) as submitted:
+            for task in tasks:
+                if task.key in left:
+                    submitted.submit(task, by_key, done)
+            for record in self._finished(submitted, len(left)):
+                task = by_key[record.key]
+                done[record.key] = record
+                self.contents.add(record)
+                self._tell(task)
+                users.add(record.key, record)
+                self.contents.remove(users.done(record.key))
+
+    def _finished(self, submitted: "_Submitted", count: int) -> Iterable[Record]:
+        for _ in range(count):
+            while (future := submitted.next(_LOOKS)) is None:
+                self._look_around()
+            self._look_at_lease()
+            yield self._result(future)
+
+    def _result(self, future: "Future[Any]") -> Record:
+        if future.status == "cancelled":
+            raise SchedulerLostError("the scheduler has lost our tasks")
+        try:
+            record: Record = future.result()
+        except KilledWorker as error:
+            raise ClusterError(
+                f"{error.task} has ended the process of its worker again and again, the last of them "
+                f"{error.last_worker.address}: most likely it ran out of memory (see its log); what is "
+                "finished is kept, and the same command goes on, with --memory to take less"
+            ) from None
+        except ModuleNotFoundError as error:
+            raise ClusterError(
+                f"a worker lacks a part of this program ({error}): install it there with the extra `cluster`"
+            ) from None
+        return record
+
+    def _look_around(self) -> None:
+        self._look_at_lease()
+        self._connection.look_around(self._progress.note)
+
+    def _look_at_lease(self) -> None:
+        if self._lease is not None and self._lease.lost:
+            raise BusyError(f"another run has taken over {self._store.address}; this one stops")
+
+    def _tell(self, task: Task) -> None:
+        self._progress.material(task.pair, task.kind is Kind.RESTORE)
+        self._progress.solved(task.positions)
+        if task.kind in _WRITES:
+            self._progress.written(task.pair)
+
+
+_WRITES = (Kind.PAIR, Kind.TABLES)
+
+
+def _leaves_afters(record: Record) -> bool:
+    return any(name.endswith(AFTER) for name in record.files)
+
+
+def _needed(tasks: Sequence[Task], done: Iterable[str]) -> set[str]:
+    """The tasks that are left to do: those that write tables, and all that these need."""
+    by_key = {task.key: task for task in tasks}
+    done = set(done)
+    found: set[str] = set()
+    new = [task.key for task in tasks if task.kind in _WRITES and task.key not in done]
+    while new:
+        key = new.pop()
+        if key not in found and key not in done:
+            found.add(key)
+            new.extend(by_key[key].needs)
+    return found
+
+
+class _Users:
+    """Who needs which file of the store yet."""
+
+    def __init__(self, tasks: Sequence[Task], left: Iterable[str]) -> None:
+        left = set(left)
+        self._of_task = {key: users & left for key, users in users_of(tasks).items()}
+        self._needs = {task.key: task.needs for task in tasks}
+        self._of_file: dict[str, set[str]] = {}
+        self._files_for: dict[str, set[str]] = {}
+
+    def add(self, key: str, record: Record) -> None:
+        """A task is done, and has left files."""
+        for name in record.files:
+            self._of_file.setdefault(name, set()).update(self._of_task.get(key, ()))
+            for user in self._of_task.get(key, ()):
+                self._files_for.setdefault(user, set()).add(name)
+
+    def done(self, key: str) -> list[str]:
+        """Files that nobody needs any more, as this task is done."""
+        for name in self._files_for.pop(key, ()):
+            self._of_file[name].discard(key)
+        gone = [name for name, users in self._of_file.items() if not users]
+        for name in gone:
+            del self._of_file[name]
+        return gone
+
+
+class _Submitted:
+    """The tasks of a round, in Dask's hands; those that are not done at the end of it are called back."""
+
+    def __init__(self, client: Client, settings: Settings, contents: Contents) -> None:
+        self._client = client
+        self._settings = settings
+        self._contents = contents
+        self._mark = uuid.uuid4().hex[:8]
+        self._futures: dict[str, Future[Any]] = {}
+        self._ended: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
+
+    def __enter__(self) -> "_Submitted":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        with suppress(Exception):  # there may be nobody to tell
+            self._client.cancel(list(self._futures.values()), force=True)
+
+    def submit(self, task: Task, by_key: dict[str, Task], done: dict[str, Record]) -> None:
+        """Give a task to the cluster; what it needs is `done` or has been given before."""
+        pair: Material = task.pair
+        slices = self._contents.manifest.slices
+        tables = {material: slices[material] for material in both(pair) if material in slices}
+        future: Future[Any] = self._client.submit(
+            run_task,
+            self._settings,
+            task,
+            tables,
+            {key: by_key[key] for key in task.blocks},
+            *(done.get(key) or self._futures[key] for key in task.needs),
+            key=f"{task.key}-{self._mark}",
+            resources={"memory": min(memory_of(self._settings, task), self._settings.memory)},
+            priority=task.positions / 1e9,
+            pure=False,
+        )
+        self._futures[task.key] = future
+        future.add_done_callback(self._ended.put)
+
+    def next(self, seconds: float) -> "Future[Any] | None":
+        """The next one that is done, if one is within so many seconds."""
+        try:
+            return self._ended.get(timeout=seconds)
+        except queue.Empty:
+            return None

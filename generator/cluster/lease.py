@@ -1,0 +1,124 @@
+"""One command a store.
+
+In a local folder the system's lock says so. Elsewhere a file does, whose holder writes it anew every so
+often: one that stands unchanged for long enough was left by a command that is no more.
+"""
+
+import json
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from generator.cluster.errors import StoreError
+from generator.cluster.store import Store
+from generator.errors import BusyError
+from generator.lock import FILE_NAME, locked
+
+RENEWED = 10.0
+"""Seconds between two signs of life."""
+STALE = 45.0
+"""Seconds without one after which the holder is taken to be gone."""
+
+
+class Lease:
+    """A store's lock file, held.
+
+    Attributes:
+        lost: whether somebody else has taken it.
+    """
+
+    def __init__(self, store: Store, renewed: float = RENEWED) -> None:
+        self._store = store
+        self._renewed = renewed
+        self._holder = f"process {os.getpid()} on {socket.gethostname()}"
+        self._mark = uuid.uuid4().hex
+        self._count = 0
+        self._done = threading.Event()
+        self.lost = False
+        self.thread = threading.Thread(target=self._renew, daemon=True)
+
+    def content(self) -> bytes:
+        """The next sign of life."""
+        self._count += 1
+        return json.dumps({"holder": self._holder, "mark": self._mark, "count": self._count}).encode()
+
+    def _is_mine(self) -> bool:
+        try:
+            return bool(json.loads(self._store.read(FILE_NAME))["mark"] == self._mark)
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return False
+
+    def _renew(self) -> None:
+        while not self._done.wait(self._renewed):
+            try:
+                self.lost = not self._is_mine()
+                if self.lost:
+                    return
+                self._store.write(FILE_NAME, self.content())
+            except StoreError:
+                pass  # it refuses everybody
+
+    def end(self) -> None:
+        """Let go of it."""
+        self._done.set()
+        if self.thread.is_alive():
+            self.thread.join()
+        if not self.lost and self._is_mine():
+            self._store.remove([FILE_NAME])
+
+
+@contextmanager
+def held(store: Store, renewed: float = RENEWED, stale: float = STALE) -> Iterator[Lease | None]:
+    """Hold the lock of a store.
+
+    Args:
+        store: the store.
+        renewed: see RENEWED.
+        stale: see STALE.
+
+    Raises:
+        BusyError: another command holds it.
+        StoreError: the store refuses.
+    """
+    if store.is_local:
+        with locked(store.directory):
+            yield None
+        return
+    lease = Lease(store, renewed)
+    _take(store, lease, stale)
+    lease.thread.start()
+    try:
+        yield lease
+    finally:
+        lease.end()
+
+
+def _take(store: Store, lease: Lease, stale: float) -> None:
+    until = time.monotonic() + stale
+    seen: bytes | None = None
+    while not store.create(FILE_NAME, lease.content()):
+        try:
+            found = store.read(FILE_NAME)
+        except FileNotFoundError:
+            continue
+        if seen is not None and found != seen:
+            raise BusyError(
+                f"another run ({_holder(found)}) is generating in {store.address}; wait for it, stop it, or "
+                "name another store"
+            )
+        seen = found
+        if time.monotonic() > until:
+            store.remove([FILE_NAME])  # its holder is gone
+            continue
+        time.sleep(min(1.0, stale / 10))
+
+
+def _holder(content: bytes) -> str:
+    try:
+        return str(json.loads(content)["holder"])
+    except (ValueError, KeyError, TypeError):
+        return "unknown"

@@ -1,0 +1,173 @@
+"""The store: where all machines of a cluster read and write files, at any address that fsspec knows."""
+
+import hashlib
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import fsspec
+from fsspec.implementations.local import LocalFileSystem
+
+from generator.cluster.errors import StoreError
+from tablebase.atomicfile import FileRecord, write_atomically
+
+T = TypeVar("T")
+
+PATIENCE = 180.0
+"""Seconds for which a store may refuse whatever is asked of it before a run gives up."""
+_LONGEST_WAIT = 10.0
+_PART = 1 << 22
+# What trying again does not mend.
+_NO_USE = (FileNotFoundError, FileExistsError, ImportError, NotImplementedError, TypeError, ValueError)
+
+
+class Store:
+    """A folder of files at an fsspec address.
+
+    Args:
+        address: like `s3://bucket/folder`, or the path of a folder that all machines have.
+        patience: seconds to go on trying for when it refuses.
+
+    Raises:
+        StoreError: there is nothing for such addresses; the message says what to install.
+    """
+
+    def __init__(self, address: str, patience: float = PATIENCE) -> None:
+        self.address = address
+        self._patience = patience
+        try:
+            self._fs, self._root = fsspec.url_to_fs(address)
+        except (ImportError, ValueError) as error:
+            raise StoreError(f"{address} is no address of a store: {error}") from None
+        self.is_local = isinstance(self._fs, LocalFileSystem)
+
+    @property
+    def directory(self) -> Path:
+        """The folder of a local store."""
+        return Path(self._root)
+
+    def make(self) -> None:
+        """Make the folder, where there are folders."""
+        self._patiently("be made", lambda: self._fs.makedirs(self._root, exist_ok=True))
+
+    def sizes(self) -> dict[str, int]:
+        """The files there by name (of those in folders, with these), with their sizes in bytes."""
+
+        def find() -> dict[str, int]:
+            self._fs.invalidate_cache()
+            found: dict[str, Any] = self._fs.find(self._root, detail=True)
+            start = len(self._root.rstrip("/")) + 1
+            return {path[start:]: int(entry["size"]) for path, entry in found.items()}
+
+        try:
+            return self._patiently("be listed", find)
+        except FileNotFoundError:
+            return {}
+
+    def read(self, name: str, end: int | None = None) -> bytes:
+        """A file, or what stands before `end` in it.
+
+        Raises:
+            FileNotFoundError: it is not there.
+            StoreError: the store refuses.
+        """
+        found: bytes = self._patiently("be read", lambda: self._fs.cat_file(self._at(name), end=end))
+        return found
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a small file, whole or not at all."""
+        if self.is_local:
+            path = Path(self._at(name))
+            self._patiently("be written to", lambda: self._write_here(path, [content]))
+        else:
+            self._patiently("be written to", lambda: self._fs.pipe_file(self._at(name), content))
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write a small file that is not there yet; False where it is."""
+        try:
+            self._patiently(
+                "be written to", lambda: self._fs.pipe_file(self._at(name), content, mode="create")
+            )
+        except FileExistsError:
+            return False
+        return True
+
+    def put(self, path: Path, name: str) -> FileRecord:
+        """Copy a local file there; returns its size and SHA-256."""
+        if self.is_local:
+            there = Path(self._at(name))
+            return self._patiently("be written to", lambda: self._write_here(there, _parts(path)))
+        self._patiently("be written to", lambda: self._fs.put_file(str(path), self._at(name)))
+        digest = hashlib.sha256()
+        for part in _parts(path):
+            digest.update(part)
+        return FileRecord(path.stat().st_size, digest.hexdigest())
+
+    def get(self, name: str, path: Path) -> None:
+        """Copy a file from there.
+
+        Raises:
+            FileNotFoundError: it is not there.
+            StoreError: the store refuses.
+        """
+        self._patiently("be read", lambda: self._fs.get_file(self._at(name), str(path)))
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files; those that are not there are no matter."""
+
+        def remove(name: str) -> None:
+            with suppress(FileNotFoundError):
+                self._fs.rm_file(self._at(name))
+
+        for name in names:
+            self._patiently("be written to", lambda name=name: remove(name))  # type: ignore[misc]
+
+    def _at(self, name: str) -> str:
+        return f"{self._root.rstrip('/')}/{name}"
+
+    @staticmethod
+    def _write_here(path: Path, parts: Iterable[bytes]) -> FileRecord:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return write_atomically(path, parts)
+
+    def _patiently(self, what: str, action: Callable[[], T]) -> T:
+        """Do it, again and again while the store refuses.
+
+        Raises:
+            StoreError: it has refused for too long.
+        """
+        until = time.monotonic() + self._patience
+        wait = 0.5
+        while True:
+            try:
+                return action()
+            except _NO_USE:
+                raise
+            except Exception as error:  # every kind of store has its own
+                if time.monotonic() + wait > until:
+                    tried = f" for {self._patience:.0f} s" if self._patience else ""
+                    raise StoreError(
+                        f"{self.address} cannot {what}: {type(error).__name__}: {error} (tried{tried})"
+                    ) from error
+            time.sleep(wait)
+            wait = min(2 * wait, _LONGEST_WAIT)
+
+
+def _parts(path: Path) -> Iterable[bytes]:
+    with path.open("rb") as file:
+        while part := file.read(_PART):
+            yield part
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 of a local file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def temporary_folder(parent: Path) -> "tempfile.TemporaryDirectory[str]":
+    """A folder for what is on its way, gone with its block."""
+    return tempfile.TemporaryDirectory(dir=parent, prefix="task-")

@@ -1,0 +1,319 @@
+"""What a worker does: one task at a time with all its cores, sharing nothing with others but the store."""
+
+import os
+import resource
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from distributed import get_worker
+
+from generator.cluster.afterparts import forgotten, of_blocks, score_arrays, whole
+from generator.cluster.arrayfile import Arrays, read_arrays, write_arrays
+from generator.cluster.bench import Bench
+from generator.cluster.cache import Cache
+from generator.cluster.errors import OtherProgramError
+from generator.cluster.graph import Kind, Task
+from generator.cluster.identity import identity
+from generator.cluster.needs import memory_of
+from generator.cluster.record import (
+    AFTER,
+    BALANCE,
+    FOLDER,
+    FORGET,
+    VALUES,
+    Record,
+    slices_to_json,
+)
+from generator.cluster.settings import Settings
+from generator.cluster.store import Store
+from generator.cores import available_cores
+from generator.materialgraph import both
+from generator.menplacements import Blocks
+from generator.pairfiles import restore_pair, restores_from, write_pair
+from generator.results import Results
+from generator.slices import Pair, apart_results, empty_results
+from tablebase.atomicfile import FileRecord
+from tablebase.format import Metric, table_name
+from tablebase.manifest import SliceRecord
+from tablebase.material import Material
+
+Known = Mapping[Material, SliceRecord]
+
+_one_at_a_time = threading.Lock()
+_kept: list[Bench] = []  # of the pair that was worked on last: one at most
+
+
+def run_task(
+    settings: Settings, task: Task, tables: Known, earlier: Mapping[str, Task], *before: Record
+) -> Record:
+    """Do a task, leave in the store what follows from it, and its record last of all.
+
+    Args:
+        settings: of the run.
+        task: the task.
+        tables: what is there of the tables of its pair, by material.
+        earlier: the tasks whose blocks it needs, by key.
+        before: the records of the tasks that it needs, in the order of `task.needs`.
+
+    Raises:
+        OtherProgramError: this worker is of another version than the command.
+        DamagedFileError: a file of the store is not what was written there.
+        StoreError: the store refuses.
+        GenerationError: see `generate`.
+    """
+    if identity() != settings.program:
+        raise OtherProgramError(
+            f"the worker on {socket.gethostname()} is {identity()}, and the command {settings.program}: "
+            "install the same version on both; what is finished is kept, and the same command goes on"
+        )
+    with _one_at_a_time:
+        home = Path(_home())
+        cache = Cache(home / "shashki-cache", settings.cache)
+        with cache.task(), tempfile.TemporaryDirectory(dir=home, prefix="shashki-task-") as folder:
+            return _Worker(settings, task, tables, earlier, before, cache, Path(folder)).run()
+
+
+def _home() -> str:
+    """The folder of this Dask worker on its machine's disk."""
+    try:
+        return str(get_worker().local_directory)
+    except ValueError:  # no worker of Dask, as in a test
+        return tempfile.gettempdir()
+
+
+def drop_bench() -> None:
+    """Give back what is kept from one task to the next."""
+    while _kept:
+        _kept.pop().let_go()
+
+
+class _Worker:
+    def __init__(
+        self,
+        settings: Settings,
+        task: Task,
+        tables: Known,
+        earlier: Mapping[str, Task],
+        before: Sequence[Record],
+        cache: Cache,
+        folder: Path,
+    ) -> None:
+        self._settings = settings
+        self._task = task
+        self._pair = task.pair
+        self._tables = tables
+        self._earlier = earlier
+        self._children = list(before[: len(task.children)])
+        self._blocks = dict(zip(task.blocks, before[len(task.children) :], strict=True))
+        self._cache = cache
+        self._folder = folder
+        self._store = Store(settings.store, settings.patience)
+        self._jobs = settings.jobs or available_cores()
+        self._files: dict[str, FileRecord] = {}
+        self._slices: dict[Material, SliceRecord] = {}
+        self._lacking = False
+        self._seconds = {"loading": 0.0, "working": 0.0, "storing": 0.0}
+        self._clock = time.perf_counter()
+
+    def run(self) -> Record:
+        task = self._task
+        does = {
+            Kind.PAIR: self._solve_pair,
+            Kind.RESTORE: self._restore_pair,
+            Kind.BLOCKS: self._solve_blocks,
+            Kind.JOIN: self._join,
+            Kind.TABLES: self._write_tables,
+        }
+        try:
+            does[task.kind]()
+        except BaseException:
+            drop_bench()  # it may be in disorder
+            raise
+        self._lap("storing")
+        record = Record(
+            task.key,
+            str(task.pair),
+            self._settings.digest,
+            self._files,
+            slices_to_json(self._slices),
+            self._lacking,
+            task.positions,
+            {name: round(seconds, 3) for name, seconds in self._seconds.items()},
+            self._cache.fetched,
+            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            f"{socket.gethostname()}:{os.getpid()}",
+        )
+        self._store.write(record.name, record.to_json())
+        return record
+
+    # What each kind of task is
+
+    def _solve_pair(self) -> None:
+        bench = self._new_bench()
+        with bench.watched():
+            bench.load_children(self._children, self._fetch)
+            self._lap("loading")
+            solved = bench.crew.solve(self._pair)
+            self._lap("working")
+            self._leave_afters(bench)
+            self._write(solved, bench)
+        bench.let_go()
+
+    def _restore_pair(self) -> None:
+        bench = self._new_bench()
+        with bench.watched():
+            bench.load_children(self._children, self._fetch)
+            self._fetch_tables()
+            self._lap("loading")
+            restore_pair(bench.crew, self._pair, self._folder, self._tables, bench.run)
+            self._lap("working")
+            self._leave_afters(bench)
+        bench.let_go()
+
+    def _solve_blocks(self) -> None:
+        task, bench = self._task, self._bench()
+        with bench.watched():
+            bench.load_children(self._children, self._fetch)
+            bench.load_blocks(self._blocks, self._fetch)
+            before = {self._earlier[key]: record for key, record in self._blocks.items()}
+            bench.load_balance(task, before, self._fetch)
+            work = bench.work
+            self._lap("loading")
+            placed = work.blocks.place(task.first, task.last)
+            twins = bool(placed.bases[0, 1] < 0)
+            with_dtb = Metric.DTB in self._settings.wanted and work.scores is not None
+            results = apart_results(
+                task.pair, task.last - task.first, twins, with_dtb, self._settings.with_scores
+            )
+            board = bench.crew.solve_blocks(work, task.run, task.first, task.last, results, apart=True)
+            self._lap("working")
+            self._leave(AFTER, of_blocks(bench.crew.afters, task.pair, placed, board))
+            self._leave(VALUES, _values(task.pair, results))
+            if work.scores:
+                scores = work.scores.parts(task.run, task.first, task.last)
+                self._leave(BALANCE, score_arrays(scores))
+                self._lacking = work.scores.lacking
+
+    def _join(self) -> None:
+        # The record names the files of all blocks, and what their after tables are to forget.
+        for record in self._blocks.values():
+            self._files |= {name: file for name, file in record.files.items() if name.endswith(AFTER)}
+        if not any(record.lacking for record in self._blocks.values()):
+            return
+        bench = self._new_bench()
+        with bench.watched():
+            bench.load_blocks(self._blocks, self._fetch)
+            results = self._all_values()
+            self._lap("loading")
+            places = bench.crew.drawn_by_both(self._pair, results)
+            self._lap("working")
+            if len(places):
+                self._leave(FORGET, forgotten(bench.crew.afters, self._pair, places))
+        bench.let_go()
+
+    def _write_tables(self) -> None:
+        results = self._all_values()
+        self._lap("loading")
+        bench = self._new_bench()
+        self._write(results, bench)
+        bench.let_go()
+
+    # Parts of them
+
+    def _lap(self, what: str) -> None:
+        now = time.perf_counter()
+        self._seconds[what] += now - self._clock
+        self._clock = now
+
+    def _new_bench(self) -> Bench:
+        drop_bench()
+        need = memory_of(self._settings, self._task)
+        scratch = self._folder.parent if need > self._settings.memory else None
+        return Bench(self._settings, self._pair, self._children, self._jobs, scratch)
+
+    def _bench(self) -> Bench:
+        """The one of the task before, where it was about the same pair, or a new one."""
+        files = frozenset(name for record in self._children for name in record.files)
+        for bench in _kept:
+            if (bench.settings, bench.pair, bench.child_files) == (self._settings, self._pair, files):
+                return bench
+        _kept.append(bench := self._new_bench())
+        return bench
+
+    def _fetch(self, name: str, record: Record) -> Path:
+        return self._cache.fetch(self._store, name, record.files[name])
+
+    def _fetch_tables(self) -> None:
+        """The tables of the pair, in the folder of the task under their own names."""
+        for material in both(self._pair):
+            files = self._tables[material].files
+            for metric in restores_from(self._settings.with_scores):
+                if metric in files:
+                    name = table_name(material, metric)
+                    path = self._cache.fetch(self._store, name, files[metric])
+                    with suppress(FileExistsError):
+                        os.link(path, self._folder / name)
+
+    def _leave(self, kind: str, arrays: Arrays) -> None:
+        name = f"{FOLDER}/{self._task.key}{kind}"
+        path = self._folder / f"left{kind}"
+        write_arrays(path, arrays, self._jobs)
+        self._files[name] = self._store.put(path, name)
+        path.unlink()
+
+    def _leave_afters(self, bench: Bench) -> None:
+        if self._task.leaves_afters:
+            self._leave(AFTER, whole(bench.crew.afters, self._pair))
+
+    def _write(self, solved: Pair, bench: Bench) -> None:
+        settings = self._settings
+        folder = self._folder / "tables"
+        folder.mkdir()
+        entries = write_pair(
+            folder, self._pair, solved, settings.wanted, settings.rules, self._tables, bench.run
+        )
+        for path in sorted(folder.iterdir()):
+            self._store.put(path, path.name)
+        shutil.rmtree(folder)
+        self._slices |= entries
+
+    def _all_values(self) -> Pair:
+        """The values of a pair, put together from those of its blocks."""
+        pair, settings = self._pair, self._settings
+        own: Results | None = None
+        blocks = Blocks(pair)
+        results: list[Results] = []
+        for key, record in self._blocks.items():
+            task = self._earlier[key]
+            placed = blocks.place(task.first, task.last)
+            (name,) = (name for name in record.files if name.endswith(VALUES))
+            found = read_arrays(self._fetch(name, record))
+            if own is None:
+                with_dtb = len(found["0.dtb"]) > 0
+                results = [empty_results(material, with_dtb, settings.with_scores) for material in both(pair)]
+                own = results[0]
+            for side, whole_slice in enumerate(results):
+                bases = placed.bases if len(results) == 1 else placed.bases[:, side]
+                numbers = bases.reshape(-1)
+                numbers = numbers[numbers >= 0] // pair.block_size
+                for kind, array in zip(Results._fields, whole_slice, strict=True):
+                    if len(array):
+                        array.reshape(-1, pair.block_size)[numbers] = found[f"{side}.{kind}"].reshape(
+                            len(numbers), -1
+                        )
+        return results[0], results[-1]
+
+
+def _values(pair: Material, results: Pair) -> Arrays:
+    sides = list(zip(both(pair), results, strict=False))
+    return {
+        f"{side}.{kind}": array
+        for side, (_, values) in enumerate(sides)
+        for kind, array in zip(Results._fields, values, strict=True)
+    }
