@@ -17,6 +17,13 @@ from tablebase.material import Material
 from tablebase.ruleset import Ruleset
 
 
+def remove_all(store: Store) -> None:
+    """Remove a store's tables, and what tasks have left; the manifest last, so that what is left of another
+    kind is known for it until then."""
+    names = [name for name in store.sizes() if is_table_name(name) or name.startswith(f"{FOLDER}/")]
+    store.remove([*names, MANIFEST])
+
+
 class Contents:
     """What a store holds for a run: read once, kept true by whoever changes it.
 

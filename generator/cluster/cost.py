@@ -1,90 +1,101 @@
-"""What tasks take: from what has been measured (docs/performance.md, "On a cluster")."""
+"""What tasks take, by what has been measured of them (docs/cluster.md says how)."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from generator.afters import size_in_bytes
 from generator.cluster.graph import Kind, Task
 from generator.cluster.settings import Settings
-from generator.materialgraph import both
+from generator.materialgraph import both, leads_to
 from tablebase.material import Material
 
 
 @dataclass(frozen=True)
 class Rates:
-    """What was measured on one core, in nanoseconds a position, or bytes.
+    """What was measured on one core: nanoseconds a position, or a byte of after tables in memory.
 
     Attributes:
-        solving: solving a position, all exits and passes.
-        restoring: filling in after tables from values that are known.
-        loading: reading a byte of after tables (as they are in memory).
-        storing: compressing and writing one.
-        values: writing the values of a position for `TABLES`, or reading them.
-        tables: making tables of a position's values.
-        packed: bytes in the store, of a byte of after tables in memory.
-        fixed: seconds a task takes for being one.
+        solving: of a position, all exits and passes.
+        restoring: of a position whose value is known.
+        tables: making the tables of a position.
+        loading: of a byte that is read.
+        storing: of a byte that is written, compressing included.
+        packed: bytes in the store, for a byte in memory.
+        table_bits: of a position, in all tables.
+        fixed: seconds that a task takes for being one.
     """
 
     solving: float
     restoring: float
+    tables: float
     loading: float
     storing: float
-    values: float
-    tables: float
     packed: float
+    table_bits: float
     fixed: float
 
 
-def rates(with_scores: bool) -> Rates:
-    """The rates of runs with DTW or without."""
-    return WITH_SCORES if with_scores else OUTCOMES
-
-
-WITH_SCORES = Rates(200.0, 60.0, 1.0, 2.0, 2.0, 40.0, 0.2, 0.3)
-OUTCOMES = Rates(120.0, 60.0, 1.0, 2.0, 2.0, 25.0, 0.2, 0.3)
-
-
-def after_bytes(pair: Material, with_scores: bool) -> int:
-    """Bytes of the after tables of a pair in memory."""
-    return sum(size_in_bytes(material, with_scores) for material in both(pair))
+WITH_SCORES = Rates(200.0, 60.0, 40.0, 1.0, 2.0, 0.2, 2.0, 0.3)
+OUTCOMES = Rates(120.0, 60.0, 25.0, 1.0, 2.0, 0.2, 0.43, 0.3)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one task takes on one core: seconds of work, and bytes that it reads from and writes to the store,
-    where a worker has none of them yet."""
+    """What one task takes.
 
-    seconds: float
+    Attributes:
+        shared: seconds of one core, which a task's threads share.
+        alone: seconds of one core besides.
+        child_bytes: what it reads of what its pair leads to, in the store.
+        read: what it reads besides.
+        written: what it writes.
+    """
+
+    shared: float
+    alone: float
+    child_bytes: float
     read: float
     written: float
 
+    def seconds(self, jobs: int) -> float:
+        """Seconds on so many cores, where all that it reads is there."""
+        return self.shared / jobs + self.alone
 
-def cost_of(settings: Settings, task: Task, children_bytes: int) -> Cost:
-    """What a task takes, by the rates measured; its children's after tables take so many bytes in memory."""
-    rate = rates(settings.with_scores)
-    pair = task.pair
-    every = sum(material.positions for material in both(pair))
-    own = after_bytes(pair, settings.with_scores)
-    value_bytes = 2 + settings.with_scores
-    share = task.positions / every
+
+@cache
+def _sizes(pair: Material, with_scores: bool) -> tuple[int, int, int]:
+    """Of a pair: positions, bytes of its after tables in memory, and of those that it leads to."""
+    children = sum(_after_bytes(child, with_scores) for child in leads_to(pair))
+    positions = sum(material.positions for material in both(pair))
+    return positions, _after_bytes(pair, with_scores), children
+
+
+def _after_bytes(pair: Material, with_scores: bool) -> int:
+    return sum(size_in_bytes(material, with_scores) for material in both(pair))
+
+
+def cost_of(settings: Settings, task: Task) -> Cost:
+    """What a task takes, by the rates measured."""
+    rate = WITH_SCORES if settings.with_scores else OUTCOMES
+    positions, own, children = _sizes(task.pair, settings.with_scores)
+    values = positions * (1 + settings.with_scores)
+    tables = positions * rate.table_bits / 8
     if task.kind is Kind.JOIN:
-        return Cost(rate.fixed, 0, 0)
+        return Cost(0, rate.fixed, 0, 0, 0)
     if task.kind is Kind.TABLES:
-        seconds = every * (rate.values * value_bytes + rate.tables) * 1e-9
-        return Cost(rate.fixed + seconds, every * value_bytes * rate.packed, every * value_bytes * 0.1)
-    read = children_bytes * rate.loading
+        alone = rate.fixed + values * rate.loading * 1e-9
+        return Cost(positions * rate.tables * 1e-9, alone, 0, values * rate.packed, tables)
+    alone = rate.fixed + children * rate.loading * 1e-9
+    read = children * rate.packed
+    if task.kind is Kind.BLOCKS:
+        share = task.positions / positions
+        solving = (task.positions * rate.solving + (own + values) * share * rate.storing) * 1e-9
+        before, left = own * share, (own + values) * share
+        alone += before * rate.loading * 1e-9
+        return Cost(solving, alone, read, before * rate.packed, left * rate.packed)
+    kept = own if task.leaves_afters else 0
+    stored = kept * rate.storing
     if task.kind is Kind.RESTORE:
-        seconds = (every * rate.restoring + read + own * rate.storing) * 1e-9
-        return Cost(rate.fixed + seconds, children_bytes * rate.packed, own * rate.packed)
-    if task.kind is Kind.PAIR:
-        left = own if task.leaves_afters else 0
-        seconds = (every * (rate.solving + rate.tables) + read + left * rate.storing) * 1e-9
-        return Cost(rate.fixed + seconds, children_bytes * rate.packed, left * rate.packed)
-    left = int(own * share)
-    seconds = (
-        task.positions * (rate.solving + rate.values * value_bytes) + left * (rate.loading + rate.storing)
-    ) * 1e-9
-    return Cost(
-        rate.fixed + seconds,
-        left * rate.packed,
-        left * rate.packed + task.positions * value_bytes * rate.packed,
-    )
+        return Cost((positions * rate.restoring + stored) * 1e-9, alone, read, tables, kept * rate.packed)
+    shared = (positions * (rate.solving + rate.tables) + stored) * 1e-9
+    return Cost(shared, alone, read, 0, tables + kept * rate.packed)

@@ -12,7 +12,7 @@ from distributed import Client, Future
 from distributed.scheduler import KilledWorker
 
 from generator.cluster.connection import Connection
-from generator.cluster.contents import Contents
+from generator.cluster.contents import Contents, remove_all
 from generator.cluster.errors import ClusterError, DamagedFileError
 from generator.cluster.graph import TASK_POSITIONS, Kind, Task, task_graph, users_of
 from generator.cluster.identity import identity
@@ -52,6 +52,7 @@ class Options:
         cache: bytes that each worker keeps of the store on its disk.
         task_positions: the most positions of a task.
         patience: seconds for which store or scheduler may be away.
+        replace: remove the tables that are there, and make all again.
     """
 
     jobs: int | None = None
@@ -59,6 +60,7 @@ class Options:
     cache: int = CACHE
     task_positions: int = TASK_POSITIONS
     patience: float = PATIENCE
+    replace: bool = False
 
 
 def generate_on_cluster(
@@ -109,6 +111,8 @@ def generate_on_cluster(
             options.cache,
             options.patience,
         )
+        if options.replace:
+            remove_all(store)
         run = _Run(store, connection, settings, scope, options, progress or Silent(), lease)
         work = run.run()
         sizes = {

@@ -17,6 +17,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 
 from generator.cluster.runsizes import run_sizes
 from generator.materialgraph import both, leads_to
@@ -92,6 +93,11 @@ def task_graph(work: Plan, most_positions: int = TASK_POSITIONS, there: Containe
         leaves = pair in led_to
         if pair in known:
             last = _done_before(pair, there) or Task(Kind.RESTORE, pair, children=children)
+            if last.kind is Kind.RESTORE and pair.men:
+                groups = _groups(pair, children, most_positions)
+                if all(group.key in there for group in groups):  # its tables came before it was joined
+                    tasks += groups
+                    last = Task(Kind.JOIN, pair, blocks=tuple(group.key for group in groups))
             tasks.append(last)
         elif (positions := _positions(pair)) <= most_positions or not pair.men:
             last = Task(Kind.PAIR, pair, positions, children, leaves_afters=leaves)
@@ -133,7 +139,7 @@ def _groups(pair: Material, children: tuple[str, ...], most_positions: int) -> l
         size = max(1, most_positions // (sides * pair.block_size))
         parts = -(-run.blocks // size)
         bounds = [first + run.blocks * part // parts for part in range(parts + 1)]
-        for begin, end in zip(bounds, bounds[1:], strict=False):
+        for begin, end in pairwise(bounds):
             positions = sides * pair.block_size * (end - begin)
             task = Task(Kind.BLOCKS, pair, positions, children, before, True, number, begin, end)
             found.append(task)

@@ -1,0 +1,186 @@
+"""A run on a cluster that is not there: the real tasks, the costs that were measured, so many cores."""
+
+import heapq
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from generator.cluster.cost import Cost, cost_of
+from generator.cluster.driver import Options
+from generator.cluster.graph import Kind, Task, task_graph, users_of
+from generator.cluster.needs import memory_of
+from generator.cluster.settings import Settings
+from generator.materialgraph import Scope
+from generator.plan import Plan, plan
+from generator.run import wanted_metrics
+from generator.sizes import readable
+from tablebase.format import Metric
+from tablebase.material import Material
+from tablebase.ruleset import Ruleset
+
+STORE_SPEED = 1e9
+"""Bytes a second that each worker is taken to read from the store, or to write to it."""
+MOST_JOBS = 16
+"""The most cores of a worker, if nothing else is said."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What a run takes.
+
+    Attributes:
+        workers: how many there are.
+        jobs: cores of each.
+        seconds: until the last task is done.
+        busy: seconds that workers were at work, together.
+        work: seconds of one core that the tasks take, without what they wait for the store.
+        critical: seconds of the longest chain of tasks, with nothing in the way.
+        chain: the tasks of this chain.
+        read: bytes read from the store.
+        written: bytes written to it.
+        tasks: how many there are, by kind.
+        positions: solved.
+        memory: bytes that each task needs, in order.
+        largest: the task that needs most memory.
+    """
+
+    workers: int
+    jobs: int
+    seconds: float
+    busy: float
+    work: float
+    critical: float
+    chain: Sequence[Task]
+    read: float
+    written: float
+    tasks: Counter[Kind]
+    positions: int
+    memory: Sequence[int]
+    largest: Task
+
+    @property
+    def idle(self) -> float:
+        """The part of the workers' time that they wait for something to do."""
+        return 1 - self.busy / (self.seconds * self.workers)
+
+
+@dataclass
+class _Worker:
+    number: int
+    pair: Material | None = None  # whose children it has loaded
+    has: set[Material] = field(default_factory=set)
+
+
+def simulate(tasks: Sequence[Task], settings: Settings, workers: int, jobs: int) -> Schedule:
+    """Give tasks to workers as they come free: the one first that the longest chain of others waits for.
+
+    A worker that takes up a pair fetches the after tables of what that leads to; for the next group of blocks
+    of the same pair it has them.
+    """
+    costs = {task.key: cost_of(settings, task) for task in tasks}
+    by_key = {task.key: task for task in tasks}
+    users = users_of(tasks)
+    rest: dict[str, float] = {}
+    after: dict[str, str | None] = {}
+    for task in reversed(tasks):
+        longest = max(users[task.key], key=rest.__getitem__, default=None)
+        after[task.key] = longest
+        rest[task.key] = costs[task.key].seconds(jobs) + (rest[longest] if longest else 0)
+    waiting = {task.key: len(task.needs) for task in tasks}
+    ready = [(-rest[key], key) for key, count in waiting.items() if not count]
+    heapq.heapify(ready)
+    running: list[tuple[float, str, int]] = []
+    idle = [_Worker(number) for number in range(workers)]
+    at_work: dict[int, _Worker] = {}
+    now = busy = read = written = 0.0
+    while ready or running:
+        while ready and idle:
+            task = by_key[heapq.heappop(ready)[1]]
+            worker = next((each for each in idle if each.pair == task.pair), idle[0])
+            idle.remove(worker)
+            cost = costs[task.key]
+            seconds, fetched = _time(cost, jobs, worker.pair == task.pair)
+            worker.pair = task.pair if task.kind is Kind.BLOCKS else None
+            busy += seconds
+            read += fetched
+            written += cost.written
+            at_work[worker.number] = worker
+            heapq.heappush(running, (now + seconds, task.key, worker.number))
+        now, key, number = heapq.heappop(running)
+        idle.append(at_work.pop(number))
+        for user in users[key]:
+            waiting[user] -= 1
+            if not waiting[user]:
+                heapq.heappush(ready, (-rest[user], user))
+    first = max(rest, key=rest.__getitem__)
+    chain: list[Task] = []
+    step: str | None = first
+    while step is not None:
+        chain.append(by_key[step])
+        step = after[step]
+    needs = [memory_of(settings, task) for task in tasks]
+    return Schedule(
+        workers,
+        jobs,
+        now,
+        busy,
+        sum(cost.shared + cost.alone for cost in costs.values()),
+        rest[first],
+        chain,
+        read,
+        written,
+        Counter(task.kind for task in tasks),
+        sum(task.positions for task in tasks),
+        sorted(needs),
+        tasks[needs.index(max(needs))],
+    )
+
+
+def _time(cost: Cost, jobs: int, has_children: bool) -> tuple[float, float]:
+    """Seconds, and bytes read."""
+    read = cost.read + (0 if has_children else cost.child_bytes)
+    return cost.seconds(jobs) + (read + cost.written) / STORE_SPEED, read
+
+
+def plan_of(scope: Scope, metrics: Sequence[Metric], ruleset: Ruleset, jobs: int) -> tuple[Plan, Settings]:
+    """The plan of a run from nothing, and its settings."""
+    wanted = wanted_metrics(scope, metrics, ruleset)
+    settings = Settings("", "", ruleset.name, tuple(wanted), scope.pieces, jobs, 0, 0, 0)
+    return plan(scope, wanted, jobs, set(), ruleset), settings
+
+
+def simulation_text(
+    scope: Scope, metrics: Sequence[Metric], ruleset: Ruleset, options: Options, cores: int
+) -> Iterator[str]:
+    """What a run from nothing would take on so many cores, in lines for a person."""
+    jobs = options.jobs or min(MOST_JOBS, cores)
+    work, settings = plan_of(scope, metrics, ruleset, jobs)
+    tasks = task_graph(work, options.task_positions)
+    found = simulate(tasks, settings, max(1, cores // jobs), jobs)
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.tasks.most_common())
+    yield f"run        {scope}, from nothing; {','.join(work.metrics)}; {found.positions:,} positions"
+    most = f"{options.task_positions:,} positions"
+    yield f"tasks      {len(tasks):,} ({kinds}), where blocks can be told apart of {most} at the most"
+    yield f"work       {_hours(found.work)} of one core"
+    yield (
+        f"store      {readable(found.read)} read, {readable(found.written)} written, each worker at "
+        f"{readable(STORE_SPEED)} a second"
+    )
+    half = found.memory[len(found.memory) // 2]
+    yield (
+        f"memory     {readable(found.memory[-1])} at the most ({found.largest.key}), half of the tasks "
+        f"{readable(half)} or less; less is mapped from disk"
+    )
+    chain = [str(task.pair) for task in found.chain]
+    names = [name for number, name in enumerate(chain) if number == 0 or name != chain[number - 1]]
+    yield f"chain      {_hours(found.critical)} at the least: {' > '.join(names[-6:])}"
+    yield (
+        f"schedule   {found.workers} workers of {jobs} cores: {_hours(found.seconds)}; "
+        f"workers wait {found.idle:.0%} of it"
+    )
+
+
+def _hours(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 3600:,.3g} hours" if seconds >= 7200 else f"{seconds / 60:.0f} minutes"
