@@ -46,31 +46,34 @@ class Cost:
     Attributes:
         shared: seconds of one core, which a task's threads share.
         alone: seconds of one core besides.
-        child_bytes: what it reads of what its pair leads to, in the store.
+        child_seconds: those of loading what its pair leads to, for a worker that has not done so.
+        child_bytes: what it reads of that, in the store.
         read: what it reads besides.
         written: what it writes.
     """
 
     shared: float
     alone: float
+    child_seconds: float
     child_bytes: float
     read: float
     written: float
 
     def seconds(self, jobs: int) -> float:
-        """Seconds on so many cores, where all that it reads is there."""
+        """Seconds on so many cores, where what its pair leads to is there."""
         return self.shared / jobs + self.alone
 
 
 @cache
 def _sizes(pair: Material, with_scores: bool) -> tuple[int, int, int]:
     """Of a pair: positions, bytes of its after tables in memory, and of those that it leads to."""
-    children = sum(_after_bytes(child, with_scores) for child in leads_to(pair))
+    children = sum(after_bytes(child, with_scores) for child in leads_to(pair))
     positions = sum(material.positions for material in both(pair))
-    return positions, _after_bytes(pair, with_scores), children
+    return positions, after_bytes(pair, with_scores), children
 
 
-def _after_bytes(pair: Material, with_scores: bool) -> int:
+def after_bytes(pair: Material, with_scores: bool) -> int:
+    """Bytes of the after tables of a pair in memory."""
     return sum(size_in_bytes(material, with_scores) for material in both(pair))
 
 
@@ -81,21 +84,24 @@ def cost_of(settings: Settings, task: Task) -> Cost:
     values = positions * (1 + settings.with_scores)
     tables = positions * rate.table_bits / 8
     if task.kind is Kind.JOIN:
-        return Cost(0, rate.fixed, 0, 0, 0)
+        return Cost(0, rate.fixed, 0, 0, 0, 0)
     if task.kind is Kind.TABLES:
         alone = rate.fixed + values * rate.loading * 1e-9
-        return Cost(positions * rate.tables * 1e-9, alone, 0, values * rate.packed, tables)
-    alone = rate.fixed + children * rate.loading * 1e-9
+        return Cost(positions * rate.tables * 1e-9, alone, 0, 0, values * rate.packed, tables)
+    alone = rate.fixed
+    loading = children * rate.loading * 1e-9
     read = children * rate.packed
     if task.kind is Kind.BLOCKS:
         share = task.positions / positions
         solving = (task.positions * rate.solving + (own + values) * share * rate.storing) * 1e-9
         before, left = own * share, (own + values) * share
         alone += before * rate.loading * 1e-9
-        return Cost(solving, alone, read, before * rate.packed, left * rate.packed)
+        return Cost(solving, alone, loading, read, before * rate.packed, left * rate.packed)
     kept = own if task.leaves_afters else 0
     stored = kept * rate.storing
     if task.kind is Kind.RESTORE:
-        return Cost((positions * rate.restoring + stored) * 1e-9, alone, read, tables, kept * rate.packed)
+        return Cost(
+            (positions * rate.restoring + stored) * 1e-9, alone, loading, read, tables, kept * rate.packed
+        )
     shared = (positions * (rate.solving + rate.tables) + stored) * 1e-9
-    return Cost(shared, alone, read, 0, tables + kept * rate.packed)
+    return Cost(shared, alone, loading, read, 0, tables + kept * rate.packed)

@@ -3,7 +3,7 @@
 import queue
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -71,6 +71,7 @@ def generate_on_cluster(
     ruleset: Ruleset = OFFICIAL,
     progress: Progress | None = None,
     options: Options | None = None,
+    seen: Callable[[Record], object] = lambda record: None,
 ) -> Summary:
     """Solve every wanted material that a store does not hold yet, by the workers of a Dask cluster.
 
@@ -86,6 +87,7 @@ def generate_on_cluster(
         ruleset: what outcomes hold under.
         progress: is told how far it has come.
         options: how to go about it.
+        seen: is called with what is known of each task that is done.
 
     Raises:
         OtherTablesError: the store holds tables of another kind; nothing was changed.
@@ -113,7 +115,7 @@ def generate_on_cluster(
         )
         if options.replace:
             remove_all(store)
-        run = _Run(store, connection, settings, scope, options, progress or Silent(), lease)
+        run = _Run(store, connection, settings, scope, options, progress or Silent(), lease, seen)
         work = run.run()
         sizes = {
             metric: sum(
@@ -136,6 +138,7 @@ class _Run:
         options: Options,
         progress: Progress,
         lease: Lease | None,
+        seen: Callable[[Record], object],
     ) -> None:
         self._store = store
         self._connection = connection
@@ -144,6 +147,7 @@ class _Run:
         self._options = options
         self._progress = progress
         self._lease = lease
+        self._seen = seen
         self.contents = self._read()
 
     def _read(self) -> Contents:
@@ -216,6 +220,7 @@ class _Run:
                 done[record.key] = record
                 self.contents.add(record)
                 self._tell(task)
+                self._seen(record)
                 users.add(record.key, record)
                 self.contents.remove(users.done(record.key))
 

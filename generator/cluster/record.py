@@ -27,7 +27,8 @@ class Record:
         slices: what the manifest is to say of the materials whose tables it wrote.
         lacking: whether some position that is decided under the king-moves rule has no DTB within the limit.
         positions: how many it solved.
-        seconds: what it took: "loading", "working", "storing".
+        seconds: what it took, by what was done: "loading", "working", "storing".
+        cores: seconds of processors for it, by the same.
         fetched: bytes that it fetched from the store.
         memory: bytes of memory at the most, of its process until then.
         worker: who did it.
@@ -41,6 +42,7 @@ class Record:
     lacking: bool = False
     positions: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
+    cores: dict[str, float] = field(default_factory=dict)
     fetched: int = 0
     memory: int = 0
     worker: str = ""

@@ -138,8 +138,11 @@ def simulate(tasks: Sequence[Task], settings: Settings, workers: int, jobs: int)
 
 def _time(cost: Cost, jobs: int, has_children: bool) -> tuple[float, float]:
     """Seconds, and bytes read."""
-    read = cost.read + (0 if has_children else cost.child_bytes)
-    return cost.seconds(jobs) + (read + cost.written) / STORE_SPEED, read
+    if has_children:
+        read, loading = cost.read, 0.0
+    else:
+        read, loading = cost.read + cost.child_bytes, cost.child_seconds
+    return cost.seconds(jobs) + loading + (read + cost.written) / STORE_SPEED, read
 
 
 def plan_of(scope: Scope, metrics: Sequence[Metric], ruleset: Ruleset, jobs: int) -> tuple[Plan, Settings]:

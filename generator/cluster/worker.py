@@ -119,7 +119,8 @@ class _Worker:
         self._slices: dict[Material, SliceRecord] = {}
         self._lacking = False
         self._seconds = {"loading": 0.0, "working": 0.0, "storing": 0.0}
-        self._clock = time.perf_counter()
+        self._cores = dict(self._seconds)
+        self._clock = time.perf_counter(), time.process_time()
 
     def run(self) -> Record:
         task = self._task
@@ -144,7 +145,8 @@ class _Worker:
             slices_to_json(self._slices),
             self._lacking,
             task.positions,
-            {name: round(seconds, 3) for name, seconds in self._seconds.items()},
+            self._seconds,
+            self._cores,
             self._cache.fetched,
             resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             f"{socket.gethostname()}:{os.getpid()}",
@@ -227,8 +229,9 @@ class _Worker:
     # Parts of them
 
     def _lap(self, what: str) -> None:
-        now = time.perf_counter()
-        self._seconds[what] += now - self._clock
+        now = time.perf_counter(), time.process_time()
+        self._seconds[what] = round(self._seconds[what] + now[0] - self._clock[0], 3)
+        self._cores[what] = round(self._cores[what] + now[1] - self._clock[1], 3)
         self._clock = now
 
     def _new_bench(self) -> Bench:
