@@ -1,6 +1,7 @@
 """`shashki generate --cluster`, and the plan of it."""
 
 import argparse
+import logging
 import sys
 
 from generator.cluster.driver import CACHE, Options, generate_on_cluster
@@ -31,6 +32,8 @@ def generate_there(args: argparse.Namespace) -> int:
         replace=args.replace,
     )
     ruleset = RULESETS[args.ruleset]
+    # What Dask has to say of lost connections is said in our own words.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if args.dry_run:
         for line in simulation_text(scope, args.metrics, ruleset, options, args.cluster_size or 1):
             print(line)

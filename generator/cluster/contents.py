@@ -133,6 +133,7 @@ class Contents:
 
     def clear(self, keep: Iterable[str] = ()) -> None:
         """Remove all that tasks have left to one another, but for the files of the records that are kept."""
+        self._sizes = self._store.sizes()  # tasks that were cut short have left what nobody knows of
         kept = set()
         for key in keep:
             record = self.records[key]

@@ -236,6 +236,10 @@ class _Run:
             raise SchedulerLostError("the scheduler has lost our tasks")
         try:
             record: Record = future.result()
+        except OSError as error:
+            if future.status == "error":
+                raise  # it is the task's
+            raise SchedulerLostError(f"the scheduler is gone ({error})") from None
         except KilledWorker as error:
             raise ClusterError(
                 f"{error.task} has ended the process of its worker again and again, the last of them "

@@ -21,7 +21,7 @@ PATIENCE = 180.0
 _LONGEST_WAIT = 10.0
 _PART = 1 << 22
 # What trying again does not mend.
-_NO_USE = (FileNotFoundError, FileExistsError, ImportError, NotImplementedError, TypeError, ValueError)
+_NO_USE = (FileNotFoundError, ImportError, NotImplementedError, TypeError, ValueError)
 
 
 class Store:
@@ -87,13 +87,15 @@ class Store:
 
     def create(self, name: str, content: bytes) -> bool:
         """Write a small file that is not there yet; False where it is."""
-        try:
-            self._patiently(
-                "be written to", lambda: self._fs.pipe_file(self._at(name), content, mode="create")
-            )
-        except FileExistsError:
-            return False
-        return True
+
+        def create() -> bool:
+            try:
+                self._fs.pipe_file(self._at(name), content, mode="create")
+            except FileExistsError:
+                return False
+            return True
+
+        return self._patiently("be written to", create)
 
     def put(self, path: Path, name: str) -> FileRecord:
         """Copy a local file there; returns its size and SHA-256."""

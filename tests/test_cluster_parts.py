@@ -1,0 +1,322 @@
+"""What generation on a cluster is made of, without one."""
+
+import hashlib
+import json
+import os
+import threading
+import time
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from generator.cluster import lease as leases
+from generator.cluster.arrayfile import read_arrays, write_arrays
+from generator.cluster.cache import Cache
+from generator.cluster.errors import DamagedFileError, StoreError
+from generator.cluster.graph import Kind, Task, task_graph, users_of
+from generator.cluster.lease import Lease, held
+from generator.cluster.needs import memory_of
+from generator.cluster.record import Record
+from generator.cluster.runsizes import run_sizes
+from generator.cluster.settings import Settings
+from generator.cluster.simulate import plan_of, simulate
+from generator.cluster.store import Store
+from generator.errors import BusyError
+from generator.materialgraph import Scope, both, leads_to, pairs
+from generator.menplacements import Blocks
+from generator.plan import plan
+from tablebase.atomicfile import FileRecord
+from tablebase.drawrules import OFFICIAL
+from tablebase.format import Metric
+from tablebase.material import Material
+
+METRICS = tuple(Metric)
+SETTINGS = Settings("program", "store", OFFICIAL.name, METRICS, 5, 1, 10**9, 10**9, 0)
+
+
+@pytest.mark.parametrize("pair", pairs(6), ids=str)
+def test_runs_are_counted_as_they_are_listed(pair: Material) -> None:
+    blocks = Blocks(pair)
+    listed = [
+        (steps, last - first) for steps, (first, last) in zip(blocks.steps_to_go, blocks.runs, strict=True)
+    ]
+    counted = run_sizes(pair)
+    assert [(run.steps_to_go, run.blocks) for run in counted] == listed
+    for run, (first, _) in zip(counted, blocks.runs, strict=True):
+        assert run.twins == (pair == pair.mirror and blocks.place(first, first + 1).bases[0, 1] < 0)
+
+
+@pytest.mark.parametrize("most", [10**4, 10**6, 10**12])
+@pytest.mark.parametrize("known", [0, 3, 5])
+def test_every_position_is_solved_once_and_after_all_that_it_leads_to(most: int, known: int) -> None:
+    solved = {pair for pair in pairs(5) if pair.pieces <= known}
+    work = plan(Scope(5), METRICS, 1, solved)
+    tasks = task_graph(work, most)
+    assert sum(task.positions for task in tasks) == work.positions
+    assert len({task.key for task in tasks}) == len(tasks)
+    at = {task.key: place for place, task in enumerate(tasks)}
+    ends = {task.pair: task.key for task in tasks if task.kind in (Kind.PAIR, Kind.RESTORE, Kind.JOIN)}
+    for task in tasks:
+        assert all(at[key] < at[task.key] for key in task.needs)
+        if task.kind in (Kind.PAIR, Kind.RESTORE, Kind.BLOCKS):
+            assert {ends[child] for child in leads_to(task.pair)} == set(task.children)
+    written = [task.pair for task in tasks if task.kind in (Kind.PAIR, Kind.TABLES)]
+    assert sorted(map(str, written)) == sorted(map(str, work.todo))
+
+
+def test_groups_of_a_pair_are_all_of_its_blocks() -> None:
+    pair = Material.parse("KMvKM")
+    groups = [t for t in task_graph(plan(Scope(4), METRICS, 1, set()), 20_000) if t.kind is Kind.BLOCKS]
+    mine = [task for task in groups if task.pair == pair]
+    blocks = Blocks(pair)
+    assert [task.first for task in mine] == [0, *(task.last for task in mine[:-1])]
+    assert mine[-1].last == len(blocks)
+    steps = blocks.steps_to_go
+    for task in mine:
+        first, last = blocks.runs[task.run]
+        assert first <= task.first < task.last <= last
+        before = {each.key for each in mine if steps[each.run] == steps[task.run] - 1}
+        assert set(task.blocks) == before
+
+
+def test_what_is_joined_already_is_not_restored() -> None:
+    pair = Material.parse("KMvKM")
+    everything = plan(Scope(5), METRICS, 1, {each for each in pairs(5) if each.pieces < 5})
+    plain = [task for task in task_graph(everything, 20_000) if task.pair == pair]
+    assert [task.kind for task in plain] == [Kind.RESTORE]
+    groups = {t.key for t in task_graph(plan(Scope(4), METRICS, 1, set()), 20_000) if t.pair == pair}
+    blocks = {key for key in groups if key.startswith("blocks")}
+    left = [task for task in task_graph(everything, 20_000, blocks) if task.pair == pair]
+    assert left[-1].kind is Kind.JOIN
+    assert set(left[-1].blocks) == blocks
+    joined = [task for task in task_graph(everything, 20_000, groups) if task.pair == pair]
+    assert [task.kind for task in joined] == [Kind.JOIN]
+
+
+def test_arrays_come_back(tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+    arrays = {
+        "a": random.integers(0, 255, 100_000).astype(np.uint8),
+        "empty": np.zeros(0, np.int64),
+        "b": random.integers(0, 2**31, 1000).astype(np.int64),
+    }
+    write_arrays(tmp_path / "file", arrays, threads=2)
+    found = read_arrays(tmp_path / "file")
+    assert list(found) == list(arrays)
+    assert all(
+        (found[name] == arrays[name]).all() and found[name].dtype == arrays[name].dtype for name in arrays
+    )
+
+
+def test_a_damaged_file_of_arrays_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_arrays(path, {"a": np.arange(20_000, dtype=np.uint32)})
+    whole = path.read_bytes()
+    random = Random(2)
+    for _ in range(300):
+        content = bytearray(whole)
+        content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+        path.write_bytes(content)
+        try:
+            found = read_arrays(path)["a"]
+        except (DamagedFileError, KeyError, MemoryError):
+            continue
+        assert (found == np.arange(20_000)).all()  # what the name says does not matter, nor bits of no use
+    for length in range(0, len(whole), 997):
+        path.write_bytes(whole[:length])
+        with pytest.raises(DamagedFileError, match="file is damaged"):
+            read_arrays(path)
+
+
+def put(store: Store, name: str, content: bytes) -> FileRecord:
+    store.write(name, content)
+    return FileRecord(len(content), hashlib.sha256(content).hexdigest())
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    found = Store(str(tmp_path / "store"), 0)
+    found.make()
+    return found
+
+
+def test_a_file_is_fetched_once_and_checked_each_time(store: Store, tmp_path: Path) -> None:
+    record = put(store, "work/a.after", b"content")
+    cache = Cache(tmp_path / "cache", 1000)
+    path = cache.fetch(store, "work/a.after", record)
+    assert path.read_bytes() == b"content"
+    assert cache.fetch(store, "work/a.after", record) == path
+    assert cache.fetched == 7
+    path.write_bytes(b"damaged")  # on the worker's disk: it is fetched once more
+    assert cache.fetch(store, "work/a.after", record).read_bytes() == b"content"
+    assert cache.fetched == 14
+
+
+@pytest.mark.parametrize(
+    ("content", "detail"),
+    [
+        (b"Content", "its SHA-256 is not that of what was written"),
+        (b"conten", "it has 6 bytes, where 7 were written"),
+        (None, "it is not there any more"),
+    ],
+)
+def test_what_is_damaged_in_the_store_is_told(
+    store: Store, tmp_path: Path, content: bytes | None, detail: str
+) -> None:
+    record = put(store, "a.after", b"content")
+    if content is None:
+        store.remove(["a.after"])
+    else:
+        store.write("a.after", content)
+    with pytest.raises(DamagedFileError) as caught:
+        Cache(tmp_path / "cache", 1000).fetch(store, "a.after", record)
+    assert str(caught.value) == f"a.after is damaged ({detail})"
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_what_was_used_longest_ago_makes_room(store: Store, tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache", 250)
+    records = {name: put(store, name, name.encode() * 100) for name in "abcd"}
+    with cache.task():
+        paths = {name: cache.fetch(store, name, records[name]) for name in "ab"}
+    for age, name in enumerate("ab"):
+        os.utime(paths[name], (1000 + age, 1000 + age))
+    with cache.task():
+        cache.fetch(store, "a", records["a"])  # used again: b is the older one now
+        paths["c"] = cache.fetch(store, "c", records["c"])
+        assert sorted(path.exists() for path in paths.values()) == [False, True, True]
+        assert not paths["b"].exists()
+        cache.fetch(store, "d", records["d"])  # more than the limit: a task has what it needs
+        assert paths["a"].exists()
+        assert paths["c"].exists()
+
+
+def test_a_store_that_refuses_is_asked_again(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    folder.write_bytes(b"in the way")
+
+    def mend() -> None:
+        time.sleep(0.8)
+        folder.unlink()
+
+    thread = threading.Thread(target=mend)
+    thread.start()
+    Store(str(folder), 20).write("name", b"content")
+    thread.join()
+    assert (folder / "name").read_bytes() == b"content"
+
+
+def test_a_store_that_goes_on_refusing_is_given_up(tmp_path: Path) -> None:
+    (tmp_path / "store").write_bytes(b"in the way")
+    with pytest.raises(StoreError, match=r"store cannot be written to: .*\(tried for 1 s\)"):
+        Store(str(tmp_path / "store"), 1).write("name", b"content")
+
+
+@pytest.mark.parametrize("address", ["nothing://there", "s3x://a/b"])
+def test_an_address_of_nothing(address: str) -> None:
+    with pytest.raises(StoreError, match=f"{address} is no address of a store: Protocol not known"):
+        Store(address)
+
+
+@pytest.fixture
+def bucket(request: pytest.FixtureRequest) -> Store:
+    """A store that is no folder."""
+    found = Store(f"memory://{request.node.name}", 0)
+    found.make()
+    return found
+
+
+def test_a_store_that_is_no_folder(bucket: Store, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"some content")
+    assert bucket.put(tmp_path / "file", "work/a") == FileRecord(
+        12, hashlib.sha256(b"some content").hexdigest()
+    )
+    bucket.write("b", b"more")
+    assert bucket.sizes() == {"work/a": 12, "b": 4}
+    assert bucket.read("work/a", 4) == b"some"
+    bucket.get("work/a", tmp_path / "copy")
+    assert (tmp_path / "copy").read_bytes() == b"some content"
+    bucket.remove(["b", "c"])
+    assert bucket.sizes() == {"work/a": 12}
+    with pytest.raises(FileNotFoundError):
+        bucket.read("b")
+
+
+@pytest.mark.parametrize("kind", ["store", "bucket"])
+def test_one_command_a_store(kind: str, request: pytest.FixtureRequest) -> None:
+    store: Store = request.getfixturevalue(kind)
+    with (
+        held(store, renewed=0.05),
+        pytest.raises(BusyError, match=rf"\(process {os.getpid()}"),
+        held(store, stale=2),
+    ):
+        raise AssertionError("two hold it")
+    with held(store):
+        pass
+
+
+def test_a_lock_that_was_left_is_taken_over(bucket: Store) -> None:
+    left = Lease(bucket)
+    assert bucket.create(leases.FILE_NAME, left.content())
+    with held(bucket, stale=0.3) as lease:
+        assert lease is not None
+        assert json.loads(bucket.read(leases.FILE_NAME))["mark"] != json.loads(left.content())["mark"]
+    assert bucket.sizes() == {}
+
+
+def test_a_lock_that_somebody_else_took_is_lost(bucket: Store) -> None:
+    with held(bucket, renewed=0.02) as lease:
+        assert lease is not None
+        bucket.write(leases.FILE_NAME, Lease(bucket).content())
+        lease.thread.join(5)
+        assert lease.lost
+    assert list(bucket.sizes()) == [leases.FILE_NAME]  # it is not ours to remove
+
+
+def test_records_come_back() -> None:
+    record = Record("pair-KvK", "KvK", "digest", {"work/a": FileRecord(3, "00")}, seconds={"working": 1.5})
+    assert Record.from_json(record.to_json()) == record
+    for content in (b"", b"[]", b"{}", record.to_json()[:-5], b'{"key": 1, "files": {"a": 1}}'):
+        assert Record.from_json(content) is None
+
+
+def test_settings_that_make_other_tables_have_another_digest() -> None:
+    assert len({SETTINGS.digest, Settings(**{**vars_of(SETTINGS), "metrics": ("wdl",)}).digest}) == 2
+    assert Settings(**{**vars_of(SETTINGS), "jobs": 7, "cache": 1, "memory": 5}).digest == SETTINGS.digest
+
+
+def vars_of(settings: Settings) -> dict[str, object]:
+    return {name: value for name, value in vars(settings).items() if name != "digest"}
+
+
+def test_a_group_of_blocks_needs_less_than_its_pair() -> None:
+    pair = Material.parse("KMMvKM")
+    positions = sum(material.positions for material in both(pair))
+    whole = memory_of(SETTINGS, Task(Kind.PAIR, pair, positions))
+    group = memory_of(SETTINGS, Task(Kind.BLOCKS, pair, positions // 50, first=0, last=100))
+    assert group < whole
+
+
+def test_a_schedule_is_no_shorter_than_its_chain_and_its_work() -> None:
+    work, settings = plan_of(Scope(6), METRICS, OFFICIAL, 1)
+    tasks = task_graph(work, 20_000_000)
+    times = []
+    for workers in (1, 4, 64):
+        found = simulate(tasks, settings, workers, 1)
+        assert found.seconds >= found.critical
+        assert found.busy >= found.work
+        assert found.seconds * workers >= found.busy
+        assert found.positions == work.positions
+        assert [task.key for task in found.chain] == [
+            key for key in (task.key for task in tasks) if key in {task.key for task in found.chain}
+        ]
+        times.append(found.seconds)
+    assert times[0] > times[1] > times[2]
+    one = simulate(tasks, settings, 1, 1)
+    assert one.busy == pytest.approx(one.seconds)
+    users = users_of(tasks)
+    assert all(
+        later.key in users[earlier.key] for earlier, later in zip(one.chain, one.chain[1:], strict=False)
+    )
