@@ -4,13 +4,15 @@
 #   docker run --publish 8000:8000 --volume "$PWD/data:/tables:ro" --volume shashki:/var/cache/shashki \
 #     --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges shashki
 FROM python:3.13-slim AS build
+# Of the workers of a cluster: cluster,s3 (compose.yaml).
+ARG EXTRAS=serve,fast
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY data/LICENSE data/LICENSE
 COPY tablebase tablebase
 COPY generator generator
 COPY server server
-RUN python -m venv /opt/shashki && /opt/shashki/bin/pip install --no-cache-dir '.[serve,fast]'
+RUN python -m venv /opt/shashki && /opt/shashki/bin/pip install --no-cache-dir ".[$EXTRAS]"
 
 FROM python:3.13-slim
 COPY --from=build /opt/shashki /opt/shashki

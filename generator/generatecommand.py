@@ -107,7 +107,7 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
         "--task-positions",
         type=memory,
         metavar="N",
-        help="cut materials of more positions into groups of blocks of so many (default: 200M)",
+        help="cut materials of more positions into groups of blocks of so many (default: 1G)",
     )
     group.add_argument(
         "--cluster-size",

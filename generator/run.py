@@ -165,9 +165,14 @@ def _remove_tables(directory: Path) -> None:
 def _remove_strays(directory: Path) -> None:
     """Remove what a killed run was writing, and nothing that is not ours."""
     for path in directory.glob(f"*{TEMPORARY_SUFFIX}"):
-        stem, _, kind = path.name.removesuffix(TEMPORARY_SUFFIX).rpartition(".")[0].rpartition(".")
-        if f"{stem}.{kind}" == MANIFEST or (kind in list(Metric) and _material(stem)):
+        if is_stray(path.name):
             path.unlink()
+
+
+def is_stray(name: str) -> bool:
+    """Whether this is the name of what a killed run was writing."""
+    written = name.removesuffix(TEMPORARY_SUFFIX).rpartition(".")[0]
+    return name.endswith(TEMPORARY_SUFFIX) and (written == MANIFEST or is_table_name(written))
 
 
 def _material(text: str) -> Material | None:

@@ -1,6 +1,7 @@
 """Writing a file so that a reader sees all of it or none of it."""
 
 import os
+import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
@@ -25,8 +26,9 @@ def write_atomically(path: Path, parts: Iterable[bytes]) -> FileRecord:
         OSError: the file cannot be written, e.g. on a full disk; nothing is left behind then, and what was at
             `path` before still is.
     """
-    # The process's number keeps two writers apart that have not heard of each other.
-    temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY_SUFFIX}")
+    # Two writers that have not heard of each other, on other machines even, do not share a name.
+    mark = f"{os.getpid()}-{secrets.token_hex(4)}"
+    temporary = path.with_name(f"{path.name}.{mark}{TEMPORARY_SUFFIX}")
     digest = sha256()
     size = 0
     try:

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import Any
 
 from distributed import Client, LocalCluster
 
@@ -48,7 +47,7 @@ class Connection:
         self._patience = patience
         self._cluster: LocalCluster | None = None
         self._memory = memory
-        self._idle_since: float | None = None
+        self._missed: float | None = None  # since when there is nobody to do it
 
     def __enter__(self) -> "Connection":
         if self._address.startswith(LOCAL):
@@ -118,20 +117,15 @@ class Connection:
                 time.sleep(1)
         self._check_workers()
 
-    def _workers(self) -> dict[str, Any]:
-        workers: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
-        return workers
-
     def _check_workers(self) -> None:
         until = time.monotonic() + _WAIT_SECONDS
-        while not (workers := self._workers()):
+        while not (offers := self._offers()):
             if time.monotonic() > until:
                 raise ClusterError(
                     f"the scheduler at {self._address} has no workers: start some with "
                     f"`dask worker {self._address} --nthreads 1 --memory-limit 0 --resources {RESOURCE}=16e9`"
                 )
             time.sleep(0.5)
-        offers = {address: int(worker["resources"].get(RESOURCE, 0)) for address, worker in workers.items()}
         for address, offered in offers.items():
             if not offered:
                 raise ClusterError(
@@ -153,17 +147,23 @@ class Connection:
                 )
 
     def look_around(self, note: Callable[[str], None]) -> None:
-        """While nothing is done: see whether somebody is at work, and say so if not."""
+        """While nothing is done: see whether somebody is at work who can do it, and say so if not."""
         with suppress(OSError, TimeoutError):
-            if self.client.status != "running" or self._workers():
-                self._idle_since = None
-                return
+            if self.client.status != "running":
+                return  # who gave it tasks is told that they are lost
+            offers = self._offers().values()
             now = time.monotonic()
-            if self._idle_since is None:
-                self._idle_since = now
-            elif now - self._idle_since > _CONNECT_SECONDS:
-                note(f"no workers at {self._address}: waiting for some")
-                self._idle_since = now + 10 * _CONNECT_SECONDS
+            if max(offers, default=0) >= self.memory or self._missed is None:
+                self._missed = now
+            elif now - self._missed > _CONNECT_SECONDS:
+                lack = f"no worker at {self._address} offers {self.memory:,} bytes of memory any more"
+                note(f"{lack if offers else f'no workers at {self._address}'}: waiting for some")
+                self._missed = now + 10 * _CONNECT_SECONDS
+
+    def _offers(self) -> dict[str, int]:
+        """By address, the bytes of memory that workers offer."""
+        workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        return {address: int(worker["resources"].get(RESOURCE, 0)) for address, worker in workers.items()}
 
 
 def _identity() -> str:

@@ -8,7 +8,8 @@ from generator.cluster.errors import DamagedFileError
 from generator.cluster.record import FOLDER, RECORD, Record
 from generator.cluster.store import Store
 from generator.errors import OtherTablesError
-from generator.run import is_table_name, is_whole, open_manifest
+from generator.run import is_stray, is_table_name, is_whole, open_manifest
+from tablebase.atomicfile import FileRecord
 from tablebase.errors import TableError, WrongVersionError
 from tablebase.format import HEADER_SIZE, Metric, check_version, table_name
 from tablebase.manifest import FILE_NAME as MANIFEST
@@ -42,9 +43,8 @@ class Contents:
         self._sizes = store.sizes()
         self.manifest = self._manifest(ruleset)
         self.records = self._records(digest)
-        for record in self.records.values():
-            if self._are_there(record.files):
-                self.manifest.slices.update(record.slice_records())
+        for record in self.usable().values():
+            self.manifest.slices.update(record.slice_records())
 
     def _manifest(self, ruleset: Ruleset) -> Manifest:
         if MANIFEST not in self._sizes:
@@ -79,15 +79,12 @@ class Contents:
                 found[record.key] = record
         return found
 
-    def _are_there(self, files: Iterable[str]) -> bool:
-        return all(name in self._sizes for name in files)
-
     def usable(self) -> dict[str, Record]:
         """The tasks whose files are all there still, by key."""
         return {
             key: record
             for key, record in self.records.items()
-            if all(self._sizes.get(name) == file.size for name, file in record.files.items())
+            if all(self._sizes.get(name) == file.size for name, file in _files_of(record).items())
         }
 
     def is_whole(self, material: Material, metrics: Iterable[Metric]) -> bool:
@@ -121,7 +118,7 @@ class Contents:
         """Remove a file that is not what was written there, and what says that it is: it is made again."""
         self.remove([error.name])
         for key, record in list(self.records.items()):
-            if error.name in record.files:
+            if error.name in _files_of(record):
                 del self.records[key]
                 self.remove([record.name])
         stem, _, suffix = error.name.rpartition(".")
@@ -138,4 +135,18 @@ class Contents:
         for key in keep:
             record = self.records[key]
             kept |= {record.name, *record.files}
-        self.remove([name for name in self._sizes if name.startswith(f"{FOLDER}/") and name not in kept])
+        self.remove(
+            [
+                name
+                for name in self._sizes
+                if is_stray(name) or (name.startswith(f"{FOLDER}/") and name not in kept)
+            ]
+        )
+
+
+def _files_of(record: Record) -> dict[str, FileRecord]:
+    """All that a task has left: what other tasks go on from, and tables."""
+    found = dict(record.files)
+    for material, entry in record.slice_records().items():
+        found |= {table_name(material, metric): file for metric, file in entry.files.items()}
+    return found

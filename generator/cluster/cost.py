@@ -1,10 +1,11 @@
 """What tasks take, by what has been measured of them (docs/cluster.md says how)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from generator.afters import size_in_bytes
-from generator.cluster.graph import Kind, Task
+from generator.cluster.graph import Kind, Task, users_of
 from generator.cluster.settings import Settings
 from generator.materialgraph import both, leads_to
 from tablebase.material import Material
@@ -105,3 +106,14 @@ def cost_of(settings: Settings, task: Task) -> Cost:
         )
     shared = (positions * (rate.solving + rate.tables) + stored) * 1e-9
     return Cost(shared, alone, loading, read, 0, tables + kept * rate.packed)
+
+
+def longest_ways(tasks: Sequence[Task], settings: Settings, jobs: int) -> dict[str, float]:
+    """By key, the seconds on so many cores of the longest chain of tasks that begins with one: what waits for
+    it longest is to be begun first."""
+    users = users_of(tasks)
+    found: dict[str, float] = {}
+    for task in reversed(tasks):
+        after = max((found[key] for key in users[task.key]), default=0.0)
+        found[task.key] = cost_of(settings, task).seconds(jobs) + after
+    return found

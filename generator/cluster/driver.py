@@ -13,6 +13,7 @@ from distributed.scheduler import KilledWorker
 
 from generator.cluster.connection import Connection
 from generator.cluster.contents import Contents, remove_all
+from generator.cluster.cost import longest_ways
 from generator.cluster.errors import ClusterError, DamagedFileError
 from generator.cluster.graph import TASK_POSITIONS, Kind, Task, task_graph, users_of
 from generator.cluster.identity import identity
@@ -109,7 +110,7 @@ def generate_on_cluster(
             tuple(wanted_metrics(scope, metrics, ruleset)),
             scope.pieces,
             options.jobs or connection.jobs,
-            options.memory or connection.memory,
+            min(options.memory or connection.memory, connection.memory),
             options.cache,
             options.patience,
         )
@@ -212,9 +213,10 @@ class _Run:
         if not left:
             return
         with _Submitted(self._connection.client, self._settings, self.contents) as submitted:
+            rest = longest_ways(tasks, self._settings, self._settings.jobs or 1)
             for task in tasks:
                 if task.key in left:
-                    submitted.submit(task, by_key, done)
+                    submitted.submit(task, by_key, done, rest[task.key])
             for record in self._finished(submitted, len(left)):
                 task = by_key[record.key]
                 done[record.key] = record
@@ -333,8 +335,9 @@ class _Submitted:
         with suppress(Exception):  # there may be nobody to tell
             self._client.cancel(list(self._futures.values()), force=True)
 
-    def submit(self, task: Task, by_key: dict[str, Task], done: dict[str, Record]) -> None:
-        """Give a task to the cluster; what it needs is `done` or has been given before."""
+    def submit(self, task: Task, by_key: dict[str, Task], done: dict[str, Record], urgency: float) -> None:
+        """Give a task to the cluster; what it needs is `done` or has been given before. Of those that can be
+        begun, Dask begins the most urgent first."""
         pair: Material = task.pair
         slices = self._contents.manifest.slices
         tables = {material: slices[material] for material in both(pair) if material in slices}
@@ -347,7 +350,7 @@ class _Submitted:
             *(done.get(key) or self._futures[key] for key in task.needs),
             key=f"{task.key}-{self._mark}",
             resources={"memory": min(memory_of(self._settings, task), self._settings.memory)},
-            priority=task.positions / 1e9,
+            priority=urgency,
             pure=False,
         )
         self._futures[task.key] = future

@@ -24,8 +24,8 @@ from generator.materialgraph import both, leads_to
 from generator.plan import Plan
 from tablebase.material import Material
 
-TASK_POSITIONS = 200_000_000
-"""The most positions of a task, if blocks can be told apart: half a minute's work or more."""
+TASK_POSITIONS = 1_000_000_000
+"""The most positions of a task, if its pair has blocks to tell apart: some minutes' work of one core."""
 
 
 class Kind(StrEnum):

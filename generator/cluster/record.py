@@ -15,6 +15,11 @@ RECORD = ".json"
 AFTER, VALUES, BALANCE, FORGET = ".after", ".values", ".balance", ".forget"
 
 
+def record_name(key: str) -> str:
+    """The name in the store of what is known of a task."""
+    return f"{FOLDER}/{key}{RECORD}"
+
+
 @dataclass(frozen=True)
 class Record:
     """A task that is done.
@@ -50,7 +55,7 @@ class Record:
     @property
     def name(self) -> str:
         """Its own name in the store."""
-        return f"{FOLDER}/{self.key}{RECORD}"
+        return record_name(self.key)
 
     def to_json(self) -> bytes:
         """As it stands in the store."""

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from generator.cluster.cost import Cost, cost_of
+from generator.cluster.cost import Cost, cost_of, longest_ways
 from generator.cluster.driver import Options
 from generator.cluster.graph import Kind, Task, task_graph, users_of
 from generator.cluster.needs import memory_of
@@ -80,12 +80,7 @@ def simulate(tasks: Sequence[Task], settings: Settings, workers: int, jobs: int)
     costs = {task.key: cost_of(settings, task) for task in tasks}
     by_key = {task.key: task for task in tasks}
     users = users_of(tasks)
-    rest: dict[str, float] = {}
-    after: dict[str, str | None] = {}
-    for task in reversed(tasks):
-        longest = max(users[task.key], key=rest.__getitem__, default=None)
-        after[task.key] = longest
-        rest[task.key] = costs[task.key].seconds(jobs) + (rest[longest] if longest else 0)
+    rest = longest_ways(tasks, settings, jobs)
     waiting = {task.key: len(task.needs) for task in tasks}
     ready = [(-rest[key], key) for key, count in waiting.items() if not count]
     heapq.heapify(ready)
@@ -117,7 +112,7 @@ def simulate(tasks: Sequence[Task], settings: Settings, workers: int, jobs: int)
     step: str | None = first
     while step is not None:
         chain.append(by_key[step])
-        step = after[step]
+        step = max(users[step], key=rest.__getitem__, default=None)
     needs = [memory_of(settings, task) for task in tasks]
     return Schedule(
         workers,

@@ -20,8 +20,9 @@ PATIENCE = 180.0
 """Seconds for which a store may refuse whatever is asked of it before a run gives up."""
 _LONGEST_WAIT = 10.0
 _PART = 1 << 22
+_TRIAL = ".trial"
 # What trying again does not mend.
-_NO_USE = (FileNotFoundError, ImportError, NotImplementedError, TypeError, ValueError)
+_NO_USE: tuple[type[Exception], ...] = (ImportError, NotImplementedError, TypeError, ValueError)
 
 
 class Store:
@@ -50,8 +51,16 @@ class Store:
         return Path(self._root)
 
     def make(self) -> None:
-        """Make the folder, where there are folders."""
-        self._patiently("be made", lambda: self._fs.makedirs(self._root, exist_ok=True))
+        """Make the folder, where there are folders; elsewhere, see whether it can be written to.
+
+        Raises:
+            StoreError: it cannot.
+        """
+        if self.is_local:
+            self._patiently("be made", lambda: self._fs.makedirs(self._root, exist_ok=True))
+        else:
+            self.write(_TRIAL, b"")
+            self.remove([_TRIAL])
 
     def sizes(self) -> dict[str, int]:
         """The files there by name (of those in folders, with these), with their sizes in bytes."""
@@ -63,7 +72,7 @@ class Store:
             return {path[start:]: int(entry["size"]) for path, entry in found.items()}
 
         try:
-            return self._patiently("be listed", find)
+            return self._patiently("be listed", find, FileNotFoundError)
         except FileNotFoundError:
             return {}
 
@@ -74,7 +83,9 @@ class Store:
             FileNotFoundError: it is not there.
             StoreError: the store refuses.
         """
-        found: bytes = self._patiently("be read", lambda: self._fs.cat_file(self._at(name), end=end))
+        found: bytes = self._patiently(
+            "be read", lambda: self._fs.cat_file(self._at(name), end=end), FileNotFoundError
+        )
         return found
 
     def write(self, name: str, content: bytes) -> None:
@@ -115,7 +126,7 @@ class Store:
             FileNotFoundError: it is not there.
             StoreError: the store refuses.
         """
-        self._patiently("be read", lambda: self._fs.get_file(self._at(name), str(path)))
+        self._patiently("be read", lambda: self._fs.get_file(self._at(name), str(path)), FileNotFoundError)
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove files; those that are not there are no matter."""
@@ -135,8 +146,8 @@ class Store:
         path.parent.mkdir(parents=True, exist_ok=True)
         return write_atomically(path, parts)
 
-    def _patiently(self, what: str, action: Callable[[], T]) -> T:
-        """Do it, again and again while the store refuses.
+    def _patiently(self, what: str, action: Callable[[], T], *answers: type[Exception]) -> T:
+        """Do it, again and again while the store refuses; some exceptions are `answers`, too.
 
         Raises:
             StoreError: it has refused for too long.
@@ -146,7 +157,7 @@ class Store:
         while True:
             try:
                 return action()
-            except _NO_USE:
+            except _NO_USE + answers:
                 raise
             except Exception as error:  # every kind of store has its own
                 if time.monotonic() + wait > until:

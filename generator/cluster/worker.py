@@ -28,6 +28,7 @@ from generator.cluster.record import (
     FORGET,
     VALUES,
     Record,
+    record_name,
     slices_to_json,
 )
 from generator.cluster.settings import Settings
@@ -72,11 +73,23 @@ def run_task(
             f"the worker on {socket.gethostname()} is {identity()}, and the command {settings.program}: "
             "install the same version on both; what is finished is kept, and the same command goes on"
         )
+    store = Store(settings.store, settings.patience)
+    if (record := _record_of(store, settings, task)) is not None:
+        return record  # somebody has done it, and his worker is gone with what he knew
     with _one_at_a_time:
         home = Path(_home())
         cache = Cache(home / "shashki-cache", settings.cache)
         with cache.task(), tempfile.TemporaryDirectory(dir=home, prefix="shashki-task-") as folder:
-            return _Worker(settings, task, tables, earlier, before, cache, Path(folder)).run()
+            return _Worker(settings, task, tables, earlier, before, store, cache, Path(folder)).run()
+
+
+def _record_of(store: Store, settings: Settings, task: Task) -> Record | None:
+    """What the store has of a task that is done."""
+    with suppress(FileNotFoundError):
+        record = Record.from_json(store.read(record_name(task.key)))
+        if record is not None and record.settings == settings.digest:
+            return record
+    return None
 
 
 def _home() -> str:
@@ -101,6 +114,7 @@ class _Worker:
         tables: Known,
         earlier: Mapping[str, Task],
         before: Sequence[Record],
+        store: Store,
         cache: Cache,
         folder: Path,
     ) -> None:
@@ -113,7 +127,7 @@ class _Worker:
         self._blocks = dict(zip(task.blocks, before[len(task.children) :], strict=True))
         self._cache = cache
         self._folder = folder
-        self._store = Store(settings.store, settings.patience)
+        self._store = store
         self._jobs = settings.jobs or available_cores()
         self._files: dict[str, FileRecord] = {}
         self._slices: dict[Material, SliceRecord] = {}
