@@ -13,7 +13,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from generator.cluster.cost import OUTCOMES, WITH_SCORES, after_bytes
-from generator.cluster.driver import Options, generate_on_cluster
+from generator.cluster.driver import generate_on_cluster
+from generator.cluster.options import Options
 from generator.cluster.record import AFTER, VALUES, Record
 from generator.materialgraph import both, leads_to
 from generator.progress import Bar

@@ -26,6 +26,7 @@ MAY_IMPORT = {
     "tablebase": BASE | EXPORT,
     KERNELS: BASE | {"numba", "llvmlite"},
     "generator": BASE | {"tablebase", "numba", "llvmlite", "tqdm"},
+    "generator/cluster": BASE | {"tablebase", "numba", "tqdm", "distributed", "fsspec"},
     "server": BASE
     | {
         "tablebase",
@@ -63,6 +64,7 @@ def test_dependencies_are_those_that_are_imported() -> None:
     assert names(extras["fast"]) == MAY_IMPORT[KERNELS] - BASE - {"llvmlite"}
     assert names(extras["export"]) == EXPORT
     assert names(extras["generate"]) == MAY_IMPORT["generator"] - BASE - {"tablebase", "llvmlite"}
+    assert names(extras["cluster"]) == MAY_IMPORT["generator/cluster"] - BASE - {"tablebase"}
     assert {name.replace("-", "_") for name in names(extras["serve"])} == MAY_IMPORT["server"] - BASE - {
         "tablebase",
         "werkzeug",
@@ -135,7 +137,7 @@ def test_a_wheel_has_the_packages_whole_and_nothing_else(wheel: Path) -> None:
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("extra", ["", "[fast]", "[generate]", "[serve]", "[all]"])
+@pytest.mark.parametrize("extra", ["", "[fast]", "[generate]", "[cluster]", "[serve]", "[all]"])
 def test_a_clean_environment(wheel: Path, tmp_path: Path, tables4: Path, extra: str) -> None:
     """Needs the network, or what pip has in its place."""
     venv.create(tmp_path / "venv", with_pip=True)
@@ -148,5 +150,7 @@ def test_a_clean_environment(wheel: Path, tmp_path: Path, tables4: Path, extra: 
     assert "White wins in 13 moves." in done.stdout
     generates = run(shashki, "generate", "--dry-run", "--data", tmp_path / "new", cwd=tmp_path)
     serves = run(python, "-c", "from server.app import create_app", cwd=tmp_path)
-    assert generates.returncode == (0 if extra in ("[generate]", "[all]") else 2), generates.stderr
+    assert generates.returncode == (0 if extra in ("[generate]", "[cluster]", "[all]") else 2), (
+        generates.stderr
+    )
     assert serves.returncode == (0 if extra in ("[serve]", "[all]") else 1), serves.stderr

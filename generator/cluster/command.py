@@ -4,8 +4,8 @@ import argparse
 import logging
 import sys
 
-from generator.cluster.driver import CACHE, Options, generate_on_cluster
 from generator.cluster.graph import TASK_POSITIONS
+from generator.cluster.options import CACHE, Options
 from generator.cluster.simulate import simulation_text
 from generator.generatecommand import summed_up
 from generator.materialgraph import Scope
@@ -39,6 +39,8 @@ def generate_there(args: argparse.Namespace) -> int:
             print(line)
         return 0
     address = args.store or str(args.data.absolute())
+    from generator.cluster.driver import generate_on_cluster  # Dask is not needed for a plan
+
     bar = Bar()
     try:
         summary = generate_on_cluster(args.cluster, address, scope, args.metrics, ruleset, bar, options)

@@ -5,7 +5,6 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from distributed import Client, Future
@@ -15,13 +14,14 @@ from generator.cluster.connection import Connection
 from generator.cluster.contents import Contents, remove_all
 from generator.cluster.cost import longest_ways
 from generator.cluster.errors import ClusterError, DamagedFileError
-from generator.cluster.graph import TASK_POSITIONS, Kind, Task, task_graph, users_of
+from generator.cluster.graph import Kind, Task, task_graph, users_of
 from generator.cluster.identity import identity
 from generator.cluster.lease import Lease, held
 from generator.cluster.needs import memory_of
+from generator.cluster.options import Options
 from generator.cluster.record import AFTER, Record
 from generator.cluster.settings import Settings
-from generator.cluster.store import PATIENCE, Store
+from generator.cluster.store import Store
 from generator.cluster.worker import run_task
 from generator.errors import BusyError
 from generator.materialgraph import Scope, both
@@ -32,36 +32,12 @@ from tablebase.format import Metric
 from tablebase.material import Material
 from tablebase.ruleset import Ruleset
 
-CACHE = 20_000_000_000
-"""Bytes that each worker keeps of the store on its disk, if nothing else is said."""
 _MOST_DAMAGED = 20  # files that are made again before a run gives up on its store
 _LOOKS = 2.0  # seconds between two looks at whether anybody is at work
 
 
 class SchedulerLostError(ClusterError):
     """The scheduler does not know of our tasks any more."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a run on a cluster goes about it.
-
-    Attributes:
-        jobs: threads of a task; None for one a core that its worker may use.
-        memory: bytes that a task may take, with less than it needs mapped from the worker's disk; None for
-            what the largest worker offers.
-        cache: bytes that each worker keeps of the store on its disk.
-        task_positions: the most positions of a task.
-        patience: seconds for which store or scheduler may be away.
-        replace: remove the tables that are there, and make all again.
-    """
-
-    jobs: int | None = None
-    memory: int | None = None
-    cache: int = CACHE
-    task_positions: int = TASK_POSITIONS
-    patience: float = PATIENCE
-    replace: bool = False
 
 
 def generate_on_cluster(

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from generator.cluster.cost import Cost, cost_of, longest_ways
-from generator.cluster.driver import Options
 from generator.cluster.graph import Kind, Task, task_graph, users_of
 from generator.cluster.needs import memory_of
+from generator.cluster.options import Options
 from generator.cluster.settings import Settings
 from generator.materialgraph import Scope
 from generator.plan import Plan, plan

@@ -12,12 +12,11 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from generator.cluster.errors import StoreError
+from generator.cluster.options import PATIENCE
 from tablebase.atomicfile import FileRecord, write_atomically
 
 T = TypeVar("T")
 
-PATIENCE = 180.0
-"""Seconds for which a store may refuse whatever is asked of it before a run gives up."""
 _LONGEST_WAIT = 10.0
 _PART = 1 << 22
 _TRIAL = ".trial"
