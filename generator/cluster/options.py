@@ -7,7 +7,7 @@ from generator.cluster.graph import TASK_POSITIONS
 CACHE = 20_000_000_000
 """Bytes that each worker keeps of the store on its disk, if nothing else is said."""
 PATIENCE = 180.0
-"""Seconds for which a store may refuse whatever is asked of it, or a scheduler be gone, before a run gives up."""
+"""Seconds for which a store may refuse, or a scheduler be gone, before a run gives up."""
 
 
 @dataclass(frozen=True)
