@@ -81,6 +81,16 @@ def test_an_s3_server_is_all_they_share(cluster: Cluster, tables3: Path, tmp_pat
     assert ".lock" not in run(_FIND)
 
 
+@pytest.mark.whole
+def test_five_pieces(cluster: Cluster, tables5: Path, tmp_path: Path) -> None:
+    process = start(cluster.address, "s3://bucket/tables", 5, "--task-positions", "3M")
+    out, err = process.communicate(timeout=1200)
+    assert process.returncode == 0, err + cluster.logs()
+    assert "solved 85 materials" in out
+    run(_GET, str(tmp_path / "found"))
+    assert same_tables(tmp_path / "found", tables5)
+
+
 def test_a_bucket_that_is_not_there(s3: None, cluster: Cluster) -> None:
     process = start(cluster.address, "s3://nobodys/tables", 3)
     _, err = process.communicate(timeout=300)
