@@ -3,8 +3,8 @@
     python benchmarks/cluster.py --pieces 6 --metrics wdl,dtc
 
 One worker of one core (`local:1`), a store in a temporary folder (TMPDIR). Seconds are those of processors,
-so that other work on the machine counts for little. First all tables are made; then, with those of the most
-pieces taken away, made again from the rest, which has to be restored.
+so that other work on the machine counts for little. First all tables are made; then those of the last pair are
+taken away and made again from the rest, which has to be restored.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from generator.cluster.cost import OUTCOMES, WITH_SCORES, after_bytes
 from generator.cluster.driver import generate_on_cluster
 from generator.cluster.options import Options
 from generator.cluster.record import AFTER, VALUES, Record
-from generator.materialgraph import both, leads_to
+from generator.materialgraph import both, leads_to, pairs
 from generator.progress import Bar
 from tablebase.manifest import Manifest
 from tablebase.material import Material
@@ -42,13 +42,14 @@ def main() -> None:
                 seen=records.append,
             )  # fmt: skip
             bar.close()
-            remove_largest(store, args.pieces)
+            remove_last(store, args.pieces)
     report(made, again, with_scores)
 
 
-def remove_largest(store: Path, pieces: int) -> None:
+def remove_last(store: Path, pieces: int) -> None:
+    """Of the tables there, remove those of the pair that was solved last."""
     manifest = Manifest.load(store)
-    for material in [material for material in manifest.slices if material.pieces == pieces]:
+    for material in both(pairs(pieces)[-1]):
         for metric in manifest.slices.pop(material).files:
             (store / f"{material}.{metric}").unlink()
     manifest.save(store)
