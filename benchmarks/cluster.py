@@ -3,8 +3,8 @@
     python benchmarks/cluster.py --pieces 6 --metrics wdl,dtc
 
 One worker of one core (`local:1`), a store in a temporary folder (TMPDIR). Seconds are those of processors,
-so that other work on the machine counts for little. First all tables are made; then those of the last pair are
-taken away and made again from the rest, which has to be restored.
+so that other work on the machine counts for little. First all tables are made; then those of the last pair
+are taken away and made again from the rest, which has to be restored.
 """
 
 import argparse
