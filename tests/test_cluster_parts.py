@@ -313,7 +313,8 @@ def test_a_schedule_is_no_shorter_than_its_chain_and_its_work() -> None:
             key for key in (task.key for task in tasks) if key in {task.key for task in found.chain}
         ]
         times.append(found.seconds)
-    assert times[0] > times[1] > times[2]
+    assert times[1] < times[0]
+    assert times[2] < times[0]  # not always less than of fewer: each that helps has to load what it works on
     one = simulate(tasks, settings, 1, 1)
     assert one.busy == pytest.approx(one.seconds)
     users = users_of(tasks)

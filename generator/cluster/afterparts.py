@@ -66,15 +66,15 @@ def of_blocks(
     return found
 
 
-def load(crew: Crew, pair: Material, path: Path, memory: Memory) -> None:
-    """Fill in after tables from a file of either kind.
+def load(tables: Afters, pair: Material, path: Path, memory: Memory) -> list[BoardWords]:
+    """Fill in after tables from a file of either kind; returns what of them is otherwise on the board. Any
+    number of threads may do this, with a file each.
 
     Raises:
         DamagedFileError: the file is damaged, and the after tables are in disorder.
         OSError: it cannot be read.
     """
     sides = both(pair)
-    tables = crew.afters
     kept: dict[str, NDArray[Any]] = {}
     places = {
         f"{side}.{name}": part
@@ -102,8 +102,7 @@ def load(crew: Crew, pair: Material, path: Path, memory: Memory) -> None:
                 by_block[numbers] = values.reshape(len(numbers), -1)
         listed = BoardWords(*(kept[f"{side}.{_BOARD}.{field}"] for field in BoardWords._fields))
         board.append(listed._replace(words=listed.words + _words_of(tables, material)[0]))
-    if sum(len(part.words) for part in board):
-        crew.list_board_words(board)
+    return board
 
 
 def forgotten(tables: Afters, pair: Material, places: NDArray[np.int64]) -> dict[str, NDArray[Any]]:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from generator import afters
+from generator.boardwords import BoardWords
 from generator.cluster.afterparts import load, load_forgotten, read_scores
 from generator.cluster.graph import Task
 from generator.cluster.record import AFTER, BALANCE, FORGET, Record
@@ -70,22 +71,32 @@ class Bench:
 
     def load_children(self, children: list[Record], fetch: Fetch) -> None:
         """Load the after tables of all that the pair leads to."""
-        for pair, record in zip(self._children, children, strict=True):
-            self._load(pair, record, fetch)
+        self._load(list(zip(self._children, children, strict=True)), fetch)
 
     def load_blocks(self, records: Mapping[str, Record], fetch: Fetch) -> None:
         """Load the after tables of blocks of the pair."""
-        for record in records.values():
-            self._load(self.pair, record, fetch)
+        self._load([(self.pair, record) for record in records.values()], fetch)
 
-    def _load(self, pair: Material, record: Record, fetch: Fetch) -> None:
-        names = [name for name in record.files if name not in self._loaded]
-        for name in (name for name in names if name.endswith(AFTER)):
-            load(self.crew, pair, fetch(name, record), self._memory)
-            self._loaded.add(name)
-        for name in (name for name in names if name.endswith(FORGET)):  # when all the rest is there
-            load_forgotten(self.crew, pair, fetch(name, record))
-            self._loaded.add(name)
+    def _load(self, records: list[tuple[Material, Record]], fetch: Fetch) -> None:
+        wanted = [
+            (pair, name, record)
+            for pair, record in records
+            for name in record.files
+            if name not in self._loaded
+        ]
+        tables = self.crew.afters
+
+        def load_one(of: tuple[Material, str, Record]) -> list[BoardWords]:
+            pair, name, record = of
+            return load(tables, pair, fetch(name, record), self._memory)
+
+        afters = [each for each in wanted if each[1].endswith(AFTER)]
+        board = [part for parts in self.run(load_one, afters) for part in parts if len(part.words)]
+        self.crew.list_board_words(board)
+        for pair, name, record in wanted:  # when all the rest is there
+            if name.endswith(FORGET):
+                load_forgotten(self.crew, pair, fetch(name, record))
+        self._loaded.update(name for _, name, _ in wanted)
 
     def load_balance(self, task: Task, before: Mapping[Task, Record], fetch: Fetch) -> None:
         """Load the scores of the blocks of the advance before a task's; make room for those of its own."""

@@ -1,6 +1,7 @@
 """What a worker has fetched from the store: kept on its disk within a limit, checked whenever it is used."""
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,6 +25,7 @@ class Cache:
         self._directory = directory
         self._limit = limit
         self._wanted: set[Path] = set()
+        self._lock = threading.Lock()
         self.fetched = 0
         """Bytes that have been fetched from the store."""
         directory.mkdir(parents=True, exist_ok=True)
@@ -38,7 +40,8 @@ class Cache:
             self._wanted.clear()
 
     def fetch(self, store: Store, name: str, record: FileRecord) -> Path:
-        """A file of the store, by its record: fetched, if it is not here, and checked in any case.
+        """A file of the store, by its record: fetched, if it is not here, and checked in any case. Any number
+        of threads may ask, for a file each.
 
         Raises:
             DamagedFileError: what the store has of this name is not what was written there, or not there.
@@ -47,11 +50,13 @@ class Cache:
         """
         # By what it holds: what has been made anew in the store is another file here.
         path = self._directory / f"{record.sha256[:16]}-{name.rpartition('/')[2]}"
-        self._wanted.add(path)
+        with self._lock:
+            self._wanted.add(path)
         if path.exists() and self._is_good(path, record):
             os.utime(path)
             return path
-        self._make_room(record.size)
+        with self._lock:
+            self._make_room(record.size)
         for _ in range(_TRIES):
             try:
                 store.get(name, path)
@@ -60,7 +65,8 @@ class Cache:
             except BaseException:
                 path.unlink(missing_ok=True)
                 raise
-            self.fetched += record.size
+            with self._lock:
+                self.fetched += record.size
             if self._is_good(path, record):
                 return path
         size = path.stat().st_size

@@ -3,12 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
-from generator.afters import size_in_bytes
+from generator.afters import size_in_bytes, words
 from generator.cluster.graph import Kind, Task, users_of
 from generator.cluster.settings import Settings
 from generator.materialgraph import both, leads_to
+from tablebase.format import Metric
 from tablebase.material import Material
+
+STORE_SPEED = 1e9
+"""Bytes a second that each worker is taken to read from the store, or to write to it."""
 
 
 @dataclass(frozen=True)
@@ -45,32 +50,56 @@ class Cost:
     """What one task takes.
 
     Attributes:
-        shared: seconds of one core, which a task's threads share.
+        shared: seconds of one core, which a task's threads share; so they do loading.
         alone: seconds of one core besides.
-        child_seconds: those of loading what its pair leads to, for a worker that has not done so.
-        child_bytes: what it reads of that, in the store.
-        read: what it reads besides.
-        written: what it writes.
+        children: bytes in memory of what its pair leads to, which a worker loads that has not done so.
+        before: bytes in memory of the blocks of the advance before, likewise.
+        read: bytes that it reads from the store besides.
+        written: bytes that it writes there.
     """
 
     shared: float
     alone: float
-    child_seconds: float
-    child_bytes: float
-    read: float
-    written: float
+    children: float = 0
+    before: float = 0
+    read: float = 0
+    written: float = 0
 
-    def seconds(self, jobs: int) -> float:
-        """Seconds on so many cores, where what its pair leads to is there."""
-        return self.shared / jobs + self.alone
+    def seconds(self, rates: Rates, jobs: int, loaded: float) -> float:
+        """Seconds on so many cores, so many bytes loaded."""
+        shared = self.shared + loaded * rates.loading * 1e-9
+        moved = self.read + self.written + loaded * rates.packed
+        return self.alone + shared / jobs + moved / STORE_SPEED
+
+
+def rates_of(settings: Settings) -> Rates:
+    """The rates of runs with DTW or without."""
+    return WITH_SCORES if settings.with_scores else OUTCOMES
+
+
+class _Sizes(NamedTuple):
+    """Of a pair: positions; bytes in memory of its after tables, of those that it leads to, of the scores of
+    all its blocks to the balance change, of its values."""
+
+    positions: int
+    own: int
+    children: int
+    balance: int
+    values: int
 
 
 @cache
-def _sizes(pair: Material, with_scores: bool) -> tuple[int, int, int]:
-    """Of a pair: positions, bytes of its after tables in memory, and of those that it leads to."""
-    children = sum(after_bytes(child, with_scores) for child in leads_to(pair))
+def _sizes(settings: Settings, pair: Material) -> _Sizes:
+    scores = settings.with_scores
     positions = sum(material.positions for material in both(pair))
-    return positions, after_bytes(pair, with_scores), children
+    balance = settings.rules.counts_apart(pair)
+    return _Sizes(
+        positions,
+        after_bytes(pair, scores),
+        sum(after_bytes(child, scores) for child in leads_to(pair)),
+        32 * sum(words(material) for material in both(pair)) if balance else 0,
+        positions * (1 + scores + (balance and Metric.DTB in settings.wanted)),
+    )
 
 
 def after_bytes(pair: Material, with_scores: bool) -> int:
@@ -78,42 +107,43 @@ def after_bytes(pair: Material, with_scores: bool) -> int:
     return sum(size_in_bytes(material, with_scores) for material in both(pair))
 
 
-def cost_of(settings: Settings, task: Task) -> Cost:
-    """What a task takes, by the rates measured."""
-    rate = WITH_SCORES if settings.with_scores else OUTCOMES
-    positions, own, children = _sizes(task.pair, settings.with_scores)
-    values = positions * (1 + settings.with_scores)
-    tables = positions * rate.table_bits / 8
+def cost_of(settings: Settings, task: Task, before: int = 0) -> Cost:
+    """What a task takes, by the rates measured. Of a group of blocks, those of the advance `before` have so
+    many positions."""
+    rate = rates_of(settings)
+    of = _sizes(settings, task.pair)
+    tables = of.positions * rate.table_bits / 8
     if task.kind is Kind.JOIN:
-        return Cost(0, rate.fixed, 0, 0, 0, 0)
+        return Cost(0, rate.fixed)
     if task.kind is Kind.TABLES:
-        alone = rate.fixed + values * rate.loading * 1e-9
-        return Cost(positions * rate.tables * 1e-9, alone, 0, 0, values * rate.packed, tables)
-    alone = rate.fixed
-    loading = children * rate.loading * 1e-9
-    read = children * rate.packed
+        alone = rate.fixed + of.values * rate.loading * 1e-9
+        making = of.positions * rate.tables * 1e-9
+        return Cost(making, alone, read=of.values * rate.packed, written=tables)
     if task.kind is Kind.BLOCKS:
-        share = task.positions / positions
-        solving = (task.positions * rate.solving + (own + values) * share * rate.storing) * 1e-9
-        before, left = own * share, (own + values) * share
-        alone += before * rate.loading * 1e-9
-        return Cost(solving, alone, loading, read, before * rate.packed, left * rate.packed)
-    kept = own if task.leaves_afters else 0
-    stored = kept * rate.storing
+        of_blocks = of.own + of.balance
+        left = (of_blocks + of.values) * task.positions / of.positions
+        solving = (task.positions * rate.solving + left * rate.storing) * 1e-9
+        loaded = of_blocks * before / of.positions
+        return Cost(solving, rate.fixed, of.children, loaded, written=left * rate.packed)
+    kept = of.own if task.leaves_afters else 0
     if task.kind is Kind.RESTORE:
-        return Cost(
-            (positions * rate.restoring + stored) * 1e-9, alone, loading, read, tables, kept * rate.packed
-        )
-    shared = (positions * (rate.solving + rate.tables) + stored) * 1e-9
-    return Cost(shared, alone, loading, read, 0, tables + kept * rate.packed)
+        restoring = (of.positions * rate.restoring + kept * rate.storing) * 1e-9
+        return Cost(restoring, rate.fixed, of.children, read=tables, written=kept * rate.packed)
+    solving = (of.positions * (rate.solving + rate.tables) + kept * rate.storing) * 1e-9
+    return Cost(solving, rate.fixed, of.children, written=tables + kept * rate.packed)
 
 
 def longest_ways(tasks: Sequence[Task], settings: Settings, jobs: int) -> dict[str, float]:
     """By key, the seconds on so many cores of the longest chain of tasks that begins with one: what waits for
     it longest is to be begun first."""
     users = users_of(tasks)
+    positions = {task.key: task.positions for task in tasks}
     found: dict[str, float] = {}
     for task in reversed(tasks):
         after = max((found[key] for key in users[task.key]), default=0.0)
-        found[task.key] = cost_of(settings, task).seconds(jobs) + after
+        before = sum(positions[key] for key in task.blocks)
+        cost = cost_of(settings, task, before)
+        # Who begins a pair loads what that leads to; the blocks of an advance were solved by many.
+        loaded = cost.before + (0 if task.blocks else cost.children)
+        found[task.key] = cost.seconds(rates_of(settings), jobs, loaded) + after
     return found

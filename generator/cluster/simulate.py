@@ -1,11 +1,11 @@
 """A run on a cluster that is not there: the real tasks, the costs that were measured, so many cores."""
 
 import heapq
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from generator.cluster.cost import Cost, cost_of, longest_ways
+from generator.cluster.cost import STORE_SPEED, Cost, cost_of, longest_ways, rates_of
 from generator.cluster.graph import Kind, Task, task_graph, users_of
 from generator.cluster.needs import memory_of
 from generator.cluster.options import Options
@@ -18,8 +18,6 @@ from tablebase.format import Metric
 from tablebase.material import Material
 from tablebase.ruleset import Ruleset
 
-STORE_SPEED = 1e9
-"""Bytes a second that each worker is taken to read from the store, or to write to it."""
 MOST_JOBS = 16
 """The most cores of a worker, if nothing else is said."""
 
@@ -34,7 +32,7 @@ class Schedule:
         seconds: until the last task is done.
         busy: seconds that workers were at work, together.
         work: seconds of one core that the tasks take, without what they wait for the store.
-        critical: seconds of the longest chain of tasks, with nothing in the way.
+        critical: seconds of the longest chain of tasks, with a worker for each at once.
         chain: the tasks of this chain.
         read: bytes read from the store.
         written: bytes written to it.
@@ -66,18 +64,21 @@ class Schedule:
 
 @dataclass
 class _Worker:
+    """What a worker has in memory: what a pair leads to, and its blocks of the advance before."""
+
     number: int
-    pair: Material | None = None  # whose children it has loaded
-    has: set[Material] = field(default_factory=set)
+    pair: Material | None = None
+    blocks: tuple[str, ...] = ()
 
 
 def simulate(tasks: Sequence[Task], settings: Settings, workers: int, jobs: int) -> Schedule:
     """Give tasks to workers as they come free: the one first that the longest chain of others waits for.
 
-    A worker that takes up a pair fetches the after tables of what that leads to; for the next group of blocks
-    of the same pair it has them.
+    A worker that takes up a pair loads the after tables of what that leads to; for the next group of blocks
+    of the same pair, if that comes to it, it has them. Like Dask, this takes whichever worker is free.
     """
-    costs = {task.key: cost_of(settings, task) for task in tasks}
+    positions = {task.key: task.positions for task in tasks}
+    costs = {task.key: cost_of(settings, task, sum(positions[key] for key in task.blocks)) for task in tasks}
     by_key = {task.key: task for task in tasks}
     users = users_of(tasks)
     rest = longest_ways(tasks, settings, jobs)
@@ -85,20 +86,19 @@ def simulate(tasks: Sequence[Task], settings: Settings, workers: int, jobs: int)
     ready = [(-rest[key], key) for key, count in waiting.items() if not count]
     heapq.heapify(ready)
     running: list[tuple[float, str, int]] = []
-    idle = [_Worker(number) for number in range(workers)]
+    idle = deque(_Worker(number) for number in range(workers))
     at_work: dict[int, _Worker] = {}
     now = busy = read = written = 0.0
     while ready or running:
         while ready and idle:
             task = by_key[heapq.heappop(ready)[1]]
-            worker = next((each for each in idle if each.pair == task.pair), idle[0])
-            idle.remove(worker)
-            cost = costs[task.key]
-            seconds, fetched = _time(cost, jobs, worker.pair == task.pair)
+            worker = idle.popleft()
+            seconds, fetched = _time(costs[task.key], settings, jobs, worker, task)
             worker.pair = task.pair if task.kind is Kind.BLOCKS else None
+            worker.blocks = task.blocks
             busy += seconds
             read += fetched
-            written += cost.written
+            written += costs[task.key].written
             at_work[worker.number] = worker
             heapq.heappush(running, (now + seconds, task.key, worker.number))
         now, key, number = heapq.heappop(running)
@@ -131,13 +131,15 @@ def simulate(tasks: Sequence[Task], settings: Settings, workers: int, jobs: int)
     )
 
 
-def _time(cost: Cost, jobs: int, has_children: bool) -> tuple[float, float]:
-    """Seconds, and bytes read."""
-    if has_children:
-        read, loading = cost.read, 0.0
-    else:
-        read, loading = cost.read + cost.child_bytes, cost.child_seconds
-    return cost.seconds(jobs) + loading + (read + cost.written) / STORE_SPEED, read
+def _time(cost: Cost, settings: Settings, jobs: int, worker: _Worker, task: Task) -> tuple[float, float]:
+    """Seconds that a worker takes for a task, and bytes that it reads."""
+    rate = rates_of(settings)
+    loaded = 0.0
+    if worker.pair != task.pair:
+        loaded += cost.children + cost.before
+    elif worker.blocks != task.blocks:
+        loaded += cost.before
+    return cost.seconds(rate, jobs, loaded), cost.read + loaded * rate.packed
 
 
 def plan_of(scope: Scope, metrics: Sequence[Metric], ruleset: Ruleset, jobs: int) -> tuple[Plan, Settings]:
