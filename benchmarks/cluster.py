@@ -12,12 +12,14 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
+from generator.afters import words
 from generator.cluster.cost import OUTCOMES, WITH_SCORES, after_bytes
 from generator.cluster.driver import generate_on_cluster
 from generator.cluster.options import Options
 from generator.cluster.record import AFTER, VALUES, Record
 from generator.materialgraph import both, leads_to, pairs
 from generator.progress import Bar
+from tablebase.drawrules import OFFICIAL
 from tablebase.manifest import Manifest
 from tablebase.material import Material
 from tablebase.options import metrics as metrics_option
@@ -55,6 +57,12 @@ def remove_last(store: Path, pieces: int) -> None:
     manifest.save(store)
 
 
+def block_bytes(pair: Material, with_scores: bool) -> int:
+    """Bytes in memory of what all blocks of a pair leave to other tasks, under the official rules."""
+    balance = 32 * sum(map(words, both(pair))) if OFFICIAL.counts_apart(pair) else 0
+    return after_bytes(pair, with_scores) + balance
+
+
 def report(made: list[Record], again: list[Record], with_scores: bool) -> None:
     """Print each rate, with the one that cost.py has."""
     of_kind: dict[str, list[Record]] = defaultdict(list)
@@ -81,13 +89,14 @@ def report(made: list[Record], again: list[Record], with_scores: bool) -> None:
     )
     leaving = [record for record in whole if record.files]
     in_memory = sum(after_bytes(Material.parse(record.pair), with_scores) for record in leaving)
-    values = 1 + with_scores
+    # Scores to the balance change are left beside after tables.
     of_blocks = sum(
-        after_bytes(pair, with_scores) * record.positions / sum(m.positions for m in both(pair))
+        block_bytes(Material.parse(record.pair), with_scores)
+        * record.positions
+        / sum(m.positions for m in both(Material.parse(record.pair)))
         for record in blocks
-        for pair in [Material.parse(record.pair)]
     )
-    block_values = values * sum(record.positions for record in blocks)
+    block_values = sum(record.positions for record in blocks) * (1 + with_scores)
     known = WITH_SCORES if with_scores else OUTCOMES
     found = {
         "solving": 1e9 * total(solved, "working") / sum(record.positions for record in solved),
@@ -96,7 +105,7 @@ def report(made: list[Record], again: list[Record], with_scores: bool) -> None:
         "loading": 1e9 * total([*whole, *restored], "loading") / loaded,
         "storing": 1e9 * total(blocks, "storing") / (of_blocks + block_values),
         "packed": left(leaving, AFTER) / in_memory,
-        "packed values and afters of blocks": left(blocks, AFTER, VALUES) / (of_blocks + block_values),
+        "packed_values": left(blocks, VALUES) / block_values,
         "fixed": min(sum(record.seconds.values()) for record in whole),
     }
     for name, rate in found.items():

@@ -26,7 +26,8 @@ class Rates:
         tables: making the tables of a position.
         loading: of a byte that is read.
         storing: of a byte that is written, compressing included.
-        packed: bytes in the store, for a byte in memory.
+        packed: bytes in the store, for a byte of after tables in memory.
+        packed_values: for a byte of values.
         table_bits: of a position, in all tables.
         fixed: seconds that a task takes for being one.
     """
@@ -37,12 +38,14 @@ class Rates:
     loading: float
     storing: float
     packed: float
+    packed_values: float
     table_bits: float
     fixed: float
 
 
-WITH_SCORES = Rates(200.0, 60.0, 40.0, 1.0, 2.0, 0.2, 2.0, 0.3)
-OUTCOMES = Rates(120.0, 60.0, 25.0, 1.0, 2.0, 0.2, 0.43, 0.3)
+# Of 6 pieces, a core of 2 GHz or so, with other work beside it (docs/cluster.md).
+WITH_SCORES = Rates(200.0, 60.0, 60.0, 1.5, 5.4, 0.1, 0.15, 2.1, 0.1)
+OUTCOMES = Rates(156.0, 53.0, 44.0, 1.5, 5.4, 0.062, 0.15, 0.43, 0.1)
 
 
 @dataclass(frozen=True)
@@ -118,13 +121,13 @@ def cost_of(settings: Settings, task: Task, before: int = 0) -> Cost:
     if task.kind is Kind.TABLES:
         alone = rate.fixed + of.values * rate.loading * 1e-9
         making = of.positions * rate.tables * 1e-9
-        return Cost(making, alone, read=of.values * rate.packed, written=tables)
+        return Cost(making, alone, read=of.values * rate.packed_values, written=tables)
     if task.kind is Kind.BLOCKS:
-        of_blocks = of.own + of.balance
-        left = (of_blocks + of.values) * task.positions / of.positions
+        of_blocks, share = of.own + of.balance, task.positions / of.positions
+        left = (of_blocks + of.values) * share
         solving = (task.positions * rate.solving + left * rate.storing) * 1e-9
-        loaded = of_blocks * before / of.positions
-        return Cost(solving, rate.fixed, of.children, loaded, written=left * rate.packed)
+        written = (of_blocks * rate.packed + of.values * rate.packed_values) * share
+        return Cost(solving, rate.fixed, of.children, of_blocks * before / of.positions, written=written)
     kept = of.own if task.leaves_afters else 0
     if task.kind is Kind.RESTORE:
         restoring = (of.positions * rate.restoring + kept * rate.storing) * 1e-9
