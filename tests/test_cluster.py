@@ -6,15 +6,22 @@ The same bytes as on one machine, whatever happens meanwhile.
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from clusters import Cluster
 from generating import PROGRAM, check_whole, contents, finish
+
+from generator.cluster.driver import generate_on_cluster
+from generator.cluster.errors import OtherStoreError
+from generator.cluster.options import Options
+from generator.cluster.record import Record
 
 ROOT = Path(__file__).parents[1]
 # So small that every material with men is cut into groups of blocks.
@@ -92,6 +99,48 @@ def test_the_same_bytes_as_on_one_machine(cluster: Cluster, tables4: Path, tmp_p
     assert (status, out.partition(":")[0]) == (0, "nothing to do")
 
 
+def test_a_relative_store_is_that_of_the_command(cluster: Cluster, tables3: Path, tmp_path: Path) -> None:
+    """Workers are in other folders."""
+    status, _, err = finish(start(cluster.address, os.path.relpath(tmp_path / "store"), 3))
+    assert (status, err) == (0, ""), cluster.logs()
+    assert same_tables(tmp_path / "store", tables3)
+
+
+def test_a_store_that_workers_do_not_share_is_refused(cluster: Cluster) -> None:
+    """`memory://` is one of each process."""
+    with pytest.raises(OtherStoreError, match="name a store that all machines have at the same address"):
+        generate_on_cluster(cluster.address, "memory://unshared", 2, options=Options(patience=6))
+
+
+def test_what_goes_from_the_store_in_mid_run_is_made_again(
+    cluster: Cluster, tables3: Path, tmp_path: Path
+) -> None:
+    """A table; what tasks have left, more than a run would mend one by one; and what says whose run it is."""
+    store = tmp_path / "store"
+    seen = []
+
+    def damage(record: Record) -> None:
+        seen.append(record.key)
+        if record.key == "tables-KMvK" and seen.count(record.key) == 1:
+            for path in (store / "KMvK.wdl", *store.glob("work/*.after")):
+                path.unlink(missing_ok=True)
+        if len(seen) == 3:
+            (store / "work" / "run").unlink()
+
+    options = Options(task_positions=2000, patience=6)
+    generate_on_cluster(cluster.address, str(store), 3, options=options, seen=damage)
+    assert seen.count("tables-KMvK") > 1
+    assert same_tables(store, tables3)
+
+
+def test_a_cluster_of_this_machine_says_no_more_than_another(tables3: Path, tmp_path: Path) -> None:
+    """Though somebody else has the port of Dask's dashboard."""
+    with suppress(OSError), socket.create_server(("", 8787)):
+        status, _, err = finish(start("local:1", tmp_path / "store", 2))
+        assert (status, err) == (0, "")
+        check_whole(tmp_path / "store")
+
+
 def test_it_goes_on_from_fewer_pieces(cluster: Cluster, tables3: Path, tables4: Path, tmp_path: Path) -> None:
     shutil.copytree(tables3, tmp_path / "store")
     status, out, err = finish(start(cluster.address, tmp_path / "store", 4, "--task-positions", "10M"))
@@ -109,6 +158,8 @@ def test_a_damaged_table_is_made_again(
     content = bytearray(table.read_bytes())
     content[-1] ^= 1
     table.write_bytes(content)
+    for path in cluster.folder.glob("worker*/**/shashki-cache/*-KKvM.dtw"):
+        path.unlink()  # a worker that has it from another run would not ask the store
     status, _, err = finish(start(cluster.address, store, 4, "--task-positions", "10M"))
     assert status == 0, cluster.logs()
     assert "KKvM.dtw is damaged (its SHA-256 is not that of what was written): it is made again" in err
@@ -164,6 +215,8 @@ def test_a_scheduler_that_is_killed(own: Cluster, tables4: Path, tmp_path: Path)
     assert status == 0, err + own.logs()
     assert "note: the scheduler " in err
     assert "trying to find it again" in err
+    assert "Traceback" not in err
+    assert "distributed" not in err
     assert same_tables(store, tables4)
 
 

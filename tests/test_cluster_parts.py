@@ -14,7 +14,9 @@ import pytest
 from generator.cluster import lease as leases
 from generator.cluster.arrayfile import read_arrays, write_arrays
 from generator.cluster.cache import Cache
-from generator.cluster.errors import DamagedFileError, StoreError
+from generator.cluster.claim import CLAIM, check_claim, claimed
+from generator.cluster.contents import Contents, remove_all
+from generator.cluster.errors import DamagedFileError, OtherStoreError, StoreError
 from generator.cluster.graph import Kind, Task, task_graph, users_of
 from generator.cluster.lease import Lease, held
 from generator.cluster.needs import memory_of
@@ -212,6 +214,70 @@ def test_a_store_that_goes_on_refusing_is_given_up(tmp_path: Path) -> None:
     (tmp_path / "store").write_bytes(b"in the way")
     with pytest.raises(StoreError, match=r"store cannot be written to: .*\(tried for 1 s\)"):
         Store(str(tmp_path / "store"), 1).write("name", b"content")
+
+
+def test_a_relative_address_is_told_to_others_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert Store("tables").address == str(tmp_path / "tables")
+
+
+def test_what_is_wrong_at_once_was_not_tried_for_long(tmp_path: Path) -> None:
+    (tmp_path / "store").write_bytes(b"in the way")
+    with pytest.raises(StoreError, match=r"cannot be made: FileExistsError: [^()]*$"):
+        Store(str(tmp_path / "store"), 0).make()
+
+
+def test_other_files_in_the_folder_of_tasks_stay(store: Store) -> None:
+    ours = [
+        "work/blocks-KMvK-00-0-4.after", "work/pair-KvK.json", "work/join-KMvKM.forget",
+        "work/tables-KKMvK.json.31-0af.tmp",
+    ]  # fmt: skip
+    others = [
+        "work/notes.txt",
+        "work/run.py",
+        "work/mine/pair-KvK.json",
+        "work/pair-KvK.json.orig",
+        "KvK.pdf",
+    ]
+    for name in ours + others:
+        store.write(name, b"")
+    there = Contents(store, OFFICIAL, SETTINGS.digest)
+    there.clear()
+    assert sorted(store.sizes()) == sorted(others)
+    store.write(ours[0], b"")
+    remove_all(store)
+    assert sorted(store.sizes()) == sorted(others)
+
+
+def test_a_task_whose_files_are_gone_is_not_done(store: Store) -> None:
+    """A worker takes a task for done that has a record in the store."""
+    files = {"work/pair-KvK.after": put(store, "work/pair-KvK.after", b"content")}
+    record = Record("pair-KvK", "KvK", SETTINGS.digest, files)
+    store.write(record.name, record.to_json())
+    there = Contents(store, OFFICIAL, SETTINGS.digest)
+    there.look_again()
+    assert list(there.usable()) == ["pair-KvK"]
+    store.remove(files)
+    there.look_again()
+    assert store.sizes() == {}
+
+
+def test_whose_run_a_store_is_of(store: Store) -> None:
+    claim = claimed(store, "one")
+    check_claim(store, claim, 0)
+    assert claimed(store, "one") == claim  # a killed run's tasks may end what they are at
+    other = claimed(store, "other")
+    check_claim(store, other, 0)
+    with pytest.raises(OtherStoreError, match=r"the worker on .* does not find in "):
+        check_claim(store, claim, 0)
+    store.remove([CLAIM])
+    with pytest.raises(OtherStoreError):
+        check_claim(store, other, 0)
+
+
+def test_an_address_without_a_bucket() -> None:
+    with pytest.raises(StoreError, match="s3:// is no address of a store: it names no bucket or folder"):
+        Store("s3://")
 
 
 @pytest.mark.parametrize("address", ["nothing://there", "s3x://a/b"])

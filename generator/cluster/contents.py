@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from generator.cluster.errors import DamagedFileError
-from generator.cluster.record import FOLDER, RECORD, Record
+from generator.cluster.record import RECORD, Record, is_of_tasks
 from generator.cluster.store import Store
 from generator.errors import OtherTablesError
 from generator.run import is_stray, is_table_name, is_whole, open_manifest
@@ -21,7 +21,7 @@ from tablebase.ruleset import Ruleset
 def remove_all(store: Store) -> None:
     """Remove a store's tables, and what tasks have left; the manifest last, so that what is left of another
     kind is known for it until then."""
-    names = [name for name in store.sizes() if is_table_name(name) or name.startswith(f"{FOLDER}/")]
+    names = [name for name in store.sizes() if is_table_name(name) or is_of_tasks(name)]
     store.remove([*names, MANIFEST])
 
 
@@ -72,7 +72,7 @@ class Contents:
         """The tasks that have been done by a run with these settings."""
         found = {}
         for name in self._sizes:
-            if not (name.startswith(f"{FOLDER}/") and name.endswith(RECORD)):
+            if not (is_of_tasks(name) and name.endswith(RECORD)):
                 continue
             record = Record.from_json(self._store.read(name))
             if record is not None and record.settings == digest:
@@ -128,6 +128,14 @@ class Contents:
                 entry.files.pop(Metric(suffix), None)
                 self.save()
 
+    def look_again(self) -> None:
+        """See what is there still, and remove the records of tasks whose files are not: a worker would take
+        its task for done."""
+        self._sizes = self._store.sizes()
+        usable = self.usable()
+        for key in self.records.keys() - usable.keys():
+            self.remove([self.records.pop(key).name])
+
     def clear(self, keep: Iterable[str] = ()) -> None:
         """Remove all that tasks have left to one another, but for the files of the records that are kept."""
         self._sizes = self._store.sizes()  # tasks that were cut short have left what nobody knows of
@@ -136,11 +144,7 @@ class Contents:
             record = self.records[key]
             kept |= {record.name, *record.files}
         self.remove(
-            [
-                name
-                for name in self._sizes
-                if is_stray(name) or (name.startswith(f"{FOLDER}/") and name not in kept)
-            ]
+            [name for name in self._sizes if is_stray(name) or (is_of_tasks(name) and name not in kept)]
         )
 
 

@@ -5,15 +5,17 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from distributed import Client, Future
 from distributed.scheduler import KilledWorker
 
+from generator.cluster.claim import CLAIM, claim_again, claimed, is_claimed
 from generator.cluster.connection import Connection
 from generator.cluster.contents import Contents, remove_all
 from generator.cluster.cost import longest_ways
-from generator.cluster.errors import ClusterError, DamagedFileError
+from generator.cluster.errors import ClusterError, DamagedFileError, OtherStoreError
 from generator.cluster.graph import Kind, Task, task_graph, users_of
 from generator.cluster.identity import identity
 from generator.cluster.lease import Lease, held
@@ -91,8 +93,9 @@ def generate_on_cluster(
             options.patience,
         )
         if options.replace:
+            claimed(store, settings.digest)  # before, so that nobody else puts back what is removed
             remove_all(store)
-        run = _Run(store, connection, settings, scope, options, progress or Silent(), lease, seen)
+        run = _Run(store, connection, settings, scope, options, progress, lease, seen)
         work = run.run()
         sizes = {
             metric: sum(
@@ -132,6 +135,9 @@ class _Run:
 
     def run(self) -> Plan:
         """Do all there is to do; the plan of it."""
+        if self._plan().todo:  # here the store's tables are known to be of our kind
+            claim = claimed(self._store, self._settings.digest)
+            self._settings = replace(self._settings, claim=claim)
         self.contents.clear(keep=self.contents.usable())
         first = work = self._plan()
         self._progress.begin(work)
@@ -139,21 +145,40 @@ class _Run:
         while True:
             try:
                 self._round(work)
-                break
+                self.contents.look_again()
+                work = self._plan()
+                if not work.todo:
+                    break
+                damaged += 1
+                if damaged > _MOST_DAMAGED:
+                    raise ClusterError(f"tables go from {self._store.address} again and again")
+                names = ", ".join(str(material) for material in work.materials)
+                self._progress.note(f"tables of {names} have gone from the store: they are made again")
+                continue
             except DamagedFileError as error:
                 damaged += 1
                 if damaged > _MOST_DAMAGED:
                     raise
                 self._progress.note(f"{error}: it is made again")
                 self.contents.remove_damaged(error)
+            except OtherStoreError:
+                if is_claimed(self._store, self._settings.claim):
+                    raise
+                damaged += 1
+                if damaged > _MOST_DAMAGED:
+                    raise
+                self._progress.note(f"{CLAIM} has gone from the store: it is written again")
+                claim_again(self._store, self._settings.claim)
             except SchedulerLostError as error:
                 self._progress.note(f"{error}; trying to find it again")
                 self._connection.again()
                 self.contents = self._read()  # workers may have finished tasks since
+            self.contents.look_again()
             work = self._plan()
         if work.todo or first.todo:
             self.contents.save()
         self.contents.clear()
+        self._store.remove([CLAIM])
         return first
 
     def _plan(self) -> Plan:
@@ -188,7 +213,8 @@ class _Run:
             users.add(key, record)
         if not left:
             return
-        with _Submitted(self._connection.client, self._settings, self.contents) as submitted:
+        settings = replace(self._settings, round=uuid.uuid4().hex)
+        with _Submitted(self._connection.client, settings, self.contents) as submitted:
             rest = longest_ways(tasks, self._settings, self._settings.jobs or 1)
             for task in tasks:
                 if task.key in left:

@@ -12,6 +12,10 @@ class StoreError(ClusterError):
     """The store cannot be read or written."""
 
 
+class OtherStoreError(StoreError):
+    """A worker does not see the store that the command does."""
+
+
 class OtherProgramError(ClusterError):
     """A worker runs another program than the command does."""
 

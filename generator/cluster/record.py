@@ -2,6 +2,7 @@
 into the store, where the next run finds it."""
 
 import json
+import re
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -13,11 +14,21 @@ FOLDER = "work"
 """The folder of the store for what tasks leave to one another."""
 RECORD = ".json"
 AFTER, VALUES, BALANCE, FORGET = ".after", ".values", ".balance", ".forget"
+_OURS = re.compile(
+    rf"{FOLDER}/(pair|restore|blocks|join|tables)-K*M*vK*M*(-\d+-\d+-\d+)?"
+    rf"({AFTER}|{VALUES}|{BALANCE}|{FORGET}|{RECORD})(\.[0-9a-f-]+\.tmp)?"
+)
 
 
 def record_name(key: str) -> str:
     """The name in the store of what is known of a task."""
     return f"{FOLDER}/{key}{RECORD}"
+
+
+def is_of_tasks(name: str) -> bool:
+    """Whether this is the name of what a task has left, or was leaving when it was cut short: a folder of
+    this name may have been there before, with files that are none of our business."""
+    return _OURS.fullmatch(name) is not None
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ class Settings:
         memory: bytes that a task may take: with less than it needs, its large arrays are mapped.
         cache: bytes that a worker may keep of the store on its disk.
         patience: seconds for which the store may refuse.
+        claim: what is to be found in the store, as long as it is this run's (see claim.py).
+        round: names the round of tasks: what a worker has in memory from another one is no good.
     """
 
     program: str
@@ -35,6 +37,8 @@ class Settings:
     memory: int
     cache: int
     patience: float
+    claim: str = ""
+    round: str = ""
 
     @property
     def rules(self) -> Ruleset:

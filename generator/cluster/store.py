@@ -28,7 +28,8 @@ class Store:
     """A folder of files at an fsspec address.
 
     Args:
-        address: like `s3://bucket/folder`, or the path of a folder that all machines have.
+        address: like `s3://bucket/folder`, or the path of a folder that all machines have. Kept as
+            `address`, an absolute path where it is one.
         patience: seconds to go on trying for when it refuses.
 
     Raises:
@@ -43,6 +44,10 @@ class Store:
         except (ImportError, ValueError) as error:
             raise StoreError(f"{address} is no address of a store: {error}") from None
         self.is_local = isinstance(self._fs, LocalFileSystem)
+        if self.is_local:
+            self.address = self._root  # whole: workers are elsewhere, and a relative one would be another
+        elif not self._root.strip("/"):
+            raise StoreError(f"{address} is no address of a store: it names no bucket or folder")
 
     @property
     def directory(self) -> Path:
@@ -160,9 +165,9 @@ class Store:
                 raise
             except Exception as error:  # every kind of store has its own
                 if time.monotonic() + wait > until:
-                    tried = f" for {self._patience:.0f} s" if self._patience else ""
+                    tried = f" (tried for {self._patience:.0f} s)" if self._patience else ""
                     raise StoreError(
-                        f"{self.address} cannot {what}: {type(error).__name__}: {error} (tried{tried})"
+                        f"{self.address} cannot {what}: {type(error).__name__}: {error}{tried}"
                     ) from error
             time.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT)

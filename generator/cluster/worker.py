@@ -17,6 +17,7 @@ from generator.cluster.afterparts import forgotten, of_blocks, score_arrays, who
 from generator.cluster.arrayfile import Arrays, read_arrays, write_arrays
 from generator.cluster.bench import Bench
 from generator.cluster.cache import Cache
+from generator.cluster.claim import check_claim
 from generator.cluster.errors import OtherProgramError
 from generator.cluster.graph import Kind, Task
 from generator.cluster.identity import identity
@@ -65,7 +66,7 @@ def run_task(
     Raises:
         OtherProgramError: this worker is of another version than the command.
         DamagedFileError: a file of the store is not what was written there.
-        StoreError: the store refuses.
+        StoreError: the store refuses, or is not the command's.
         GenerationError: see `generate`.
     """
     if identity() != settings.program:
@@ -74,6 +75,7 @@ def run_task(
             "install the same version on both; what is finished is kept, and the same command goes on"
         )
     store = Store(settings.store, settings.patience)
+    _check(store, settings)
     if (record := _record_of(store, settings, task)) is not None:
         return record  # somebody has done it, and his worker is gone with what he knew
     with _one_at_a_time:
@@ -90,6 +92,10 @@ def _record_of(store: Store, settings: Settings, task: Task) -> Record | None:
         if record is not None and record.settings == settings.digest:
             return record
     return None
+
+
+def _check(store: Store, settings: Settings) -> None:
+    check_claim(store, settings.claim, settings.patience / 6)
 
 
 def _home() -> str:
@@ -165,6 +171,7 @@ class _Worker:
             resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             f"{socket.gethostname()}:{os.getpid()}",
         )
+        _check(self._store, self._settings)
         self._store.write(record.name, record.to_json())
         return record
 
@@ -281,6 +288,7 @@ class _Worker:
         name = f"{FOLDER}/{self._task.key}{kind}"
         path = self._folder / f"left{kind}"
         write_arrays(path, arrays, self._jobs)
+        _check(self._store, self._settings)
         self._files[name] = self._store.put(path, name)
         path.unlink()
 
@@ -296,6 +304,7 @@ class _Worker:
             folder, self._pair, solved, settings.wanted, settings.rules, self._tables, bench.run
         )
         for path in sorted(folder.iterdir()):
+            _check(self._store, settings)
             self._store.put(path, path.name)
         shutil.rmtree(folder)
         self._slices |= entries
