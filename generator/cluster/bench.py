@@ -107,6 +107,10 @@ class Bench:
         self._balance[steps[task.run] % 2].clear()  # they are of another advance, or will be written over
         for number in sorted({each.run for each in before}):
             scores.of_run(number)  # says where its blocks stand
+        wanted = {name for record in before.values() for name in record.files}
+        for there in self._balance.values():
+            if not there <= wanted:  # of another advance: what is loaded now is written over them
+                there.clear()
         for each, record in before.items():
             there = self._balance[steps[each.run] % 2]
             for name in record.files:

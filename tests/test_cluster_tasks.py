@@ -1,0 +1,75 @@
+"""Tasks of generation on a cluster, done one after another in this process."""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from generator.cluster import worker
+from generator.cluster.claim import claimed
+from generator.cluster.graph import Kind, Task, task_graph
+from generator.cluster.identity import identity
+from generator.cluster.record import Record
+from generator.cluster.settings import Settings
+from generator.cluster.store import Store
+from generator.materialgraph import Scope
+from generator.plan import plan
+from tablebase.drawrules import OFFICIAL
+from tablebase.format import Metric
+from tablebase.material import Material
+
+METRICS = (Metric.WDL, Metric.DTC)
+
+
+class Run:
+    """A run of 3 pieces, in small groups."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = Store(str(folder / "store"), 0)
+        settings = Settings(
+            identity(), self.store.address, OFFICIAL.name, METRICS, 3, 1, 10**10, 10**9, 0, round="first"
+        )
+        self.settings = replace(settings, claim=claimed(self.store, settings.digest))
+        self.tasks = task_graph(plan(Scope(3), METRICS, 1, set()), 2000)
+        self.by_key = {task.key: task for task in self.tasks}
+        self.records: dict[str, Record] = {}
+
+    def do(self, task: Task) -> Record:
+        """Do one, whose records are there of all that it needs."""
+        blocks = {key: self.by_key[key] for key in task.blocks}
+        before = [self.records[key] for key in task.needs]
+        self.records[task.key] = worker.run_task(self.settings, task, {}, blocks, *before)
+        return self.records[task.key]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    yield Run(tmp_path)
+    worker.drop_bench()
+
+
+def test_a_group_that_is_done_again_is_the_same(run: Run) -> None:
+    """As where its file was damaged, by a worker that has gone on to groups of later advances since."""
+    pair = Material.parse("KMvK")
+    groups = [task for task in run.tasks if task.pair == pair and task.kind is Kind.BLOCKS]
+    for task in run.tasks[: run.tasks.index(groups[-1]) + 1]:
+        run.do(task)
+    for task in (*groups[::-8], *groups[::8]):  # two advances apart
+        found = run.records[task.key]
+        run.store.remove([found.name])
+        assert run.do(task).files == found.files
+
+
+def test_what_is_in_memory_from_another_round_is_not_gone_on_from(run: Run) -> None:
+    group = next(task for task in run.tasks if task.kind is Kind.BLOCKS)
+    for task in run.tasks[: run.tasks.index(group) + 1]:
+        run.do(task)
+    (kept,) = worker._kept
+    for name, same in (("first", True), ("second", False)):
+        run.store.remove([run.records[group.key].name])
+        run.settings = replace(run.settings, round=name)
+        run.do(group)
+        assert (worker._kept[0] is kept) == same
