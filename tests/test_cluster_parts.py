@@ -326,8 +326,10 @@ def test_one_command_a_store(kind: str, request: pytest.FixtureRequest) -> None:
 def test_a_lock_that_was_left_is_taken_over(bucket: Store) -> None:
     left = Lease(bucket)
     assert bucket.create(leases.FILE_NAME, left.content())
-    with held(bucket, stale=0.3) as lease:
+    notes: list[str] = []
+    with held(bucket, stale=0.3, note=notes.append) as lease:
         assert lease is not None
+        assert [f"lock of another run (process {os.getpid()} on " in note for note in notes] == [True]
         assert json.loads(bucket.read(leases.FILE_NAME))["mark"] != json.loads(left.content())["mark"]
     assert bucket.sizes() == {}
 

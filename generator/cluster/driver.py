@@ -80,7 +80,11 @@ def generate_on_cluster(
     started = time.perf_counter()
     Store(address, 0).make()  # what is wrong with it from the beginning is told at once
     store = Store(address, options.patience)
-    with held(store) as lease, Connection(cluster, options.memory, options.patience) as connection:
+    progress = progress or Silent()
+    with (
+        held(store, note=progress.note) as lease,
+        Connection(cluster, options.memory, options.patience) as connection,
+    ):
         settings = Settings(
             identity(),
             store.address,

@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from generator.cluster.errors import StoreError
@@ -72,13 +72,19 @@ class Lease:
 
 
 @contextmanager
-def held(store: Store, renewed: float = RENEWED, stale: float = STALE) -> Iterator[Lease | None]:
+def held(
+    store: Store,
+    renewed: float = RENEWED,
+    stale: float = STALE,
+    note: Callable[[str], object] = lambda text: None,
+) -> Iterator[Lease | None]:
     """Hold the lock of a store.
 
     Args:
         store: the store.
         renewed: see RENEWED.
         stale: see STALE.
+        note: is told why it takes a while.
 
     Raises:
         BusyError: another command holds it.
@@ -89,7 +95,7 @@ def held(store: Store, renewed: float = RENEWED, stale: float = STALE) -> Iterat
             yield None
         return
     lease = Lease(store, renewed)
-    _take(store, lease, stale)
+    _take(store, lease, stale, note)
     lease.thread.start()
     try:
         yield lease
@@ -97,7 +103,7 @@ def held(store: Store, renewed: float = RENEWED, stale: float = STALE) -> Iterat
         lease.end()
 
 
-def _take(store: Store, lease: Lease, stale: float) -> None:
+def _take(store: Store, lease: Lease, stale: float, note: Callable[[str], object]) -> None:
     until = time.monotonic() + stale
     seen: bytes | None = None
     while not store.create(FILE_NAME, lease.content()):
@@ -109,6 +115,11 @@ def _take(store: Store, lease: Lease, stale: float) -> None:
             raise BusyError(
                 f"another run ({_holder(found)}) is generating in {store.address}; wait for it, stop it, or "
                 "name another store"
+            )
+        if seen is None:
+            note(
+                f"{store.address} has the lock of another run ({_holder(found)}): waiting for up to "
+                f"{stale:.0f} s to see whether that is at work"
             )
         seen = found
         if time.monotonic() > until:
