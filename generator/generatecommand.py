@@ -137,8 +137,10 @@ def _misplaced(args: argparse.Namespace) -> str | None:
         "--store": args.store, "--cache": args.cache, "--task-positions": args.task_positions
     }  # fmt: skip
     for name, given in of_cluster.items():
-        if given and not (args.cluster or args.cluster_size):
+        if given is not None and not (args.cluster or args.cluster_size):
             return f"{name} is of a run on a cluster; add --cluster, or leave it away"
+    if args.store == "":
+        return "--store is empty; name a folder or an address like s3://bucket/folder, or leave it away"
     return None
 
 

@@ -83,6 +83,9 @@ def add_jobs_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=jobs, metavar="J", help="threads to use (default: one a core)")
 
 
+_SCHEMES = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
+
+
 def cluster(text: str) -> str:
     """The address of a cluster."""
     kind, _, number = text.partition(":")
@@ -91,7 +94,7 @@ def cluster(text: str) -> str:
             raise argparse.ArgumentTypeError(
                 f"{quote(text)} is no cluster on this machine: local:K, for K worker processes"
             )
-    elif "://" not in text:
+    elif not text.startswith(_SCHEMES):
         raise argparse.ArgumentTypeError(
             f"{quote(text)} is no address of a scheduler: one is like tcp://10.0.0.1:8786; or local:K, for K "
             "worker processes on this machine"

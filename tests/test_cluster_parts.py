@@ -30,6 +30,7 @@ from generator.materialgraph import Scope, both, leads_to, pairs
 from generator.menplacements import Blocks
 from generator.plan import plan
 from tablebase.atomicfile import FileRecord
+from tablebase.cli import main
 from tablebase.drawrules import OFFICIAL
 from tablebase.format import Metric
 from tablebase.material import Material
@@ -357,6 +358,32 @@ def test_settings_that_make_other_tables_have_another_digest() -> None:
 
 def vars_of(settings: Settings) -> dict[str, object]:
     return {name: value for name, value in vars(settings).items() if name != "digest"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--cluster", "http://10.0.0.1:8786"), "'http://10.0.0.1:8786' is no address of a scheduler"),
+        (("--cluster", "10.0.0.1:8786"), "'10.0.0.1:8786' is no address of a scheduler"),
+        (("--cluster", "local:0"), "'local:0' is no cluster on this machine"),
+        (
+            ("--cluster", "tcp://10.0.0.1:8786", "--store", ""),
+            "--store is empty; name a folder or an address",
+        ),
+        (("--store", ""), "--store is of a run on a cluster; add --cluster"),
+        (("--cluster-size", "4"), "--cluster-size is of a plan; add --dry-run"),
+    ],
+)
+def test_options_that_make_no_sense(
+    options: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        status = main(["generate", "--data", str(tmp_path), *options])
+    except SystemExit as error:
+        status = int(error.code or 0)
+    assert status == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_group_of_blocks_needs_less_than_its_pair() -> None:

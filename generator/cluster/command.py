@@ -15,6 +15,8 @@ from generator.run import beyond
 from tablebase.cli import BAD_USE
 from tablebase.drawrules import RULESETS
 
+_TALKATIVE = ("distributed", "distributed.client", "distributed.gc", "asyncio", "tornado")
+
 
 def generate_there(args: argparse.Namespace) -> int:
     """Do what the arguments of `shashki generate` say, on a cluster; returns the exit status."""
@@ -32,8 +34,6 @@ def generate_there(args: argparse.Namespace) -> int:
         replace=args.replace,
     )
     ruleset = RULESETS[args.ruleset]
-    # What Dask has to say of lost connections is said in our own words.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if args.dry_run:
         for line in simulation_text(scope, args.metrics, ruleset, options, args.cluster_size or 1):
             print(line)
@@ -41,6 +41,9 @@ def generate_there(args: argparse.Namespace) -> int:
     address = args.store or str(args.data.absolute())
     from generator.cluster.driver import generate_on_cluster  # Dask is not needed for a plan
 
+    # What Dask has to say of lost connections is said in our own words. It sets levels as it is imported.
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     bar = Bar()
     try:
         summary = generate_on_cluster(args.cluster, address, scope, args.metrics, ruleset, bar, options)

@@ -82,7 +82,7 @@ class Connection:
             processes=True,
             memory_limit=0,  # we say ourselves what a task may take
             resources={RESOURCE: total // workers},
-            dashboard_address="127.0.0.1:0",  # any free port: the usual one may be another cluster's
+            dashboard_address="127.0.0.1:0",  # None would take the port of another cluster, and warn
             silence_logs=logging.CRITICAL,
         )
         self.client = Client(self._cluster, set_as_default=False)
