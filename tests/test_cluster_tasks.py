@@ -9,6 +9,7 @@ import pytest
 
 from generator.cluster import worker
 from generator.cluster.claim import claimed
+from generator.cluster.errors import ClusterError
 from generator.cluster.graph import Kind, Task, task_graph
 from generator.cluster.identity import identity
 from generator.cluster.record import Record
@@ -73,3 +74,20 @@ def test_what_is_in_memory_from_another_round_is_not_gone_on_from(run: Run) -> N
         run.settings = replace(run.settings, round=name)
         run.do(group)
         assert (worker._kept[0] is kept) == same
+
+
+def test_a_worker_without_room_on_its_disk(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    home.write_bytes(b"in the way")
+    monkeypatch.setattr(worker, "_home", lambda: str(home))
+    with pytest.raises(ClusterError, match=rf"cannot write to its disk, {home} \(.*\): make room there"):
+        run.do(run.tasks[0])
+
+
+def test_a_worker_without_memory(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object) -> None:
+        raise MemoryError("Unable to allocate 60 GiB")
+
+    monkeypatch.setattr(worker, "Bench", refuse)
+    with pytest.raises(ClusterError, match=r"memory for pair-KvK .*60 GiB.*: give a smaller --memory"):
+        run.do(run.tasks[0])

@@ -18,7 +18,7 @@ from generator.cluster.arrayfile import Arrays, read_arrays, write_arrays
 from generator.cluster.bench import Bench
 from generator.cluster.cache import Cache
 from generator.cluster.claim import check_claim
-from generator.cluster.errors import OtherProgramError
+from generator.cluster.errors import ClusterError, OtherProgramError
 from generator.cluster.graph import Kind, Task
 from generator.cluster.identity import identity
 from generator.cluster.needs import memory_of
@@ -66,6 +66,7 @@ def run_task(
     Raises:
         OtherProgramError: this worker is of another version than the command.
         DamagedFileError: a file of the store is not what was written there.
+        ClusterError: this worker has not got the disk or the memory for it.
         StoreError: the store refuses, or is not the command's.
         GenerationError: see `generate`.
     """
@@ -78,11 +79,27 @@ def run_task(
     _check(store, settings)
     if (record := _record_of(store, settings, task)) is not None:
         return record  # somebody has done it, and his worker is gone with what he knew
-    with _one_at_a_time:
-        home = Path(_home())
-        cache = Cache(home / "shashki-cache", settings.cache)
-        with cache.task(), tempfile.TemporaryDirectory(dir=home, prefix="shashki-task-") as folder:
-            return _Worker(settings, task, tables, earlier, before, store, cache, Path(folder)).run()
+    home = Path(_home())
+    try:
+        with _one_at_a_time:
+            cache = Cache(home / "shashki-cache", settings.cache)
+            with cache.task(), tempfile.TemporaryDirectory(dir=home, prefix="shashki-task-") as folder:
+                return _Worker(settings, task, tables, earlier, before, store, cache, Path(folder)).run()
+    except OSError as error:  # of the store they are StoreErrors
+        lacks = f"cannot write to its disk, {home} ({error.strerror or error})"
+        raise ClusterError(
+            _lacking(lacks, "make room there, or start it with another --local-directory")
+        ) from None
+    except MemoryError as error:
+        lacks = f"has not got the memory for {task.key} ({error})"
+        raise ClusterError(_lacking(lacks, "give a smaller --memory, or let it offer less")) from None
+
+
+def _lacking(lacks: str, remedy: str) -> str:
+    return (
+        f"the worker on {socket.gethostname()} {lacks}: {remedy}; what is finished is kept, and the same "
+        "command goes on"
+    )
 
 
 def _record_of(store: Store, settings: Settings, task: Task) -> Record | None:
