@@ -40,14 +40,15 @@ def is_claimed(store: Store, claim: str) -> bool:
 
 
 def check_claim(store: Store, claim: str, patience: float) -> None:
-    """See that this machine has the store of a run before it. A network's folder may be some seconds late.
+    """See that this machine has the store of a run before it. What is new in a network's folder may be some
+    seconds late.
 
     Raises:
         OtherStoreError: it has not, or the run has come to its end.
     """
     until = time.monotonic() + patience
-    while not is_claimed(store, claim):
-        if time.monotonic() < until:
+    while (found := _found(store)) != claim:
+        if found is None and time.monotonic() < until:
             time.sleep(0.5)
             continue
         raise OtherStoreError(
