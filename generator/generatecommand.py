@@ -3,11 +3,12 @@
 import argparse
 import errno
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from generator.cores import available_cores
 from generator.materialgraph import Scope, both
-from generator.options import add_jobs_option, cluster, jobs, materials, memory, pieces
+from generator.options import add_jobs_option, cluster, cores, materials, memory, pieces, positions
 from tablebase.cli import BAD_USE, add_data_option
 from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS
 from tablebase.format import Metric
@@ -105,13 +106,13 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--task-positions",
-        type=memory,
+        type=positions,
         metavar="N",
         help="cut materials of more positions into groups of blocks of so many (default: 1G)",
     )
     group.add_argument(
         "--cluster-size",
-        type=jobs,
+        type=cores,
         metavar="CORES",
         help="with --dry-run: how long a cluster of so many cores would take, by the rates measured here",
     )
@@ -121,12 +122,35 @@ def _generate(args: argparse.Namespace) -> int:
     if wrong := _misplaced(args):
         print(f"shashki: {wrong}", file=sys.stderr)
         return BAD_USE
-    if args.cluster or args.cluster_size:
-        from generator.cluster.command import generate_there
+    from generator.plan import MOST_PIECES, MOST_PIECES_TO_PLAN
+    from generator.run import beyond
 
-        args.extra = "cluster"  # what lacks now is of that
-        return generate_there(args)
-    return _generate_here(args)
+    scope = Scope.of(args.materials) if args.materials else Scope(args.pieces)
+    if scope.pieces > (MOST_PIECES_TO_PLAN if args.dry_run else MOST_PIECES):
+        print(
+            f"shashki: {beyond(scope.pieces)}; --dry-run plans up to {MOST_PIECES_TO_PLAN}", file=sys.stderr
+        )
+        return BAD_USE
+    try:
+        if args.cluster or args.cluster_size:
+            from generator.cluster.command import generate_there
+
+            args.extra = "cluster"  # what lacks now is of that
+            return generate_there(args, scope)
+        return _generate_here(args, scope)
+    except KeyboardInterrupt:
+        if not args.dry_run:
+            print(
+                f"\nshashki: stopped; what is finished is kept, run {_again(args)} to go on",
+                file=sys.stderr,
+                flush=True,
+            )
+        raise
+
+
+def _again(args: argparse.Namespace) -> str:
+    """What goes on with what a run has left."""
+    return "the same command without --replace" if args.replace else "the same command"
 
 
 def _misplaced(args: argparse.Namespace) -> str | None:
@@ -144,52 +168,26 @@ def _misplaced(args: argparse.Namespace) -> str | None:
     return None
 
 
-def _generate_here(args: argparse.Namespace) -> int:
-    from generator.plan import MOST_PIECES, MOST_PIECES_TO_PLAN
+def _generate_here(args: argparse.Namespace, scope: Scope) -> int:
     from generator.progress import Bar
-    from generator.run import beyond, generate
+    from generator.run import generate
 
-    scope = Scope.of(args.materials) if args.materials else Scope(args.pieces)
-    if scope.pieces > (MOST_PIECES_TO_PLAN if args.dry_run else MOST_PIECES):
-        print(
-            f"shashki: {beyond(scope.pieces)}; --dry-run plans up to {MOST_PIECES_TO_PLAN}", file=sys.stderr
-        )
-        return BAD_USE
     jobs = args.jobs or available_cores()
-    again = "the same command without --replace" if args.replace else "the same command"
     if args.dry_run:
         return _dry_run(args, scope, jobs)
-    bar = Bar()
+    ruleset = RULESETS[args.ruleset]
     try:
-        summary = generate(
-            args.data,
-            scope,
-            args.metrics,
-            jobs,
-            RULESETS[args.ruleset],
-            bar,
-            args.memory,
-            args.replace,
-        )
-    except KeyboardInterrupt:
-        bar.close()
-        print(
-            f"\nshashki: stopped; what is finished is kept, run {again} to go on",
-            file=sys.stderr,
-            flush=True,
-        )
-        raise
+        with closing(Bar()) as bar:
+            summary = generate(args.data, scope, args.metrics, jobs, ruleset, bar, args.memory, args.replace)
     except OSError as error:
-        bar.close()
         other = error.filename is not None and str(error.filename) != str(args.data)
         print(
             f"shashki: cannot write to {args.data}: {f'{error.filename}: ' if other else ''}"
             f"{error.strerror or error}; what is finished is kept: "
-            f"{'make room' if error.errno in _NO_ROOM else 'mend it'}, then run {again} to go on",
+            f"{'make room' if error.errno in _NO_ROOM else 'mend it'}, then run {_again(args)} to go on",
             file=sys.stderr,
         )
         return 1
-    bar.close()
     print(summed_up(summary, scope, str(args.data)))
     return 0
 

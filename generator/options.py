@@ -32,6 +32,14 @@ def jobs(text: str) -> int:
     return found
 
 
+def cores(text: str) -> int:
+    """A number of cores."""
+    found = _number(text)
+    if found < 1:
+        raise argparse.ArgumentTypeError(f"{quote(text)} is no number of cores: 1 or more")
+    return found
+
+
 def seed(text: str) -> int:
     """A seed of random numbers."""
     found = int(text) if text.isdecimal() and len(text) <= 2 * _LONGEST_NUMBER else -1
@@ -64,6 +72,26 @@ def sample(text: str) -> float:
 
 def memory(text: str) -> int:
     """An amount of memory, in bytes."""
+    found = _amount(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(
+            f"{quote(text)} is no amount of memory: bytes, or a number with K, M, G or T, like 8G"
+        )
+    return found
+
+
+def positions(text: str) -> int:
+    """A number of positions."""
+    found = _amount(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(
+            f"{quote(text)} is no number of positions: 1 or more, or a number with K, M or G, like 200M"
+        )
+    return found
+
+
+def _amount(text: str) -> int | None:
+    """A number, 1 or more, that may have a unit; None for anything else."""
     number, unit = text[:-1], text[-1:].upper()
     if unit.isdecimal():
         number, unit = text, ""
@@ -71,11 +99,7 @@ def memory(text: str) -> int:
         size = float(number) * _UNITS[unit]
     except (ValueError, KeyError):
         size = 0.0
-    if not 0 < size < float("inf"):
-        raise argparse.ArgumentTypeError(
-            f"{quote(text)} is no amount of memory: bytes, or a number with K, M, G or T, like 8G"
-        )
-    return int(size)
+    return int(size) if 1 <= size < float("inf") else None
 
 
 def add_jobs_option(parser: argparse.ArgumentParser) -> None:

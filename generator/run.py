@@ -363,11 +363,7 @@ def generate(
         if work.todo:
             store = Memory(directory, limit) if is_mapped(work, limit) else Memory()
             _Run(directory, manifest, work, ruleset, progress, store, limit).run()
-    sizes = {
-        metric: sum(entry.files[metric].size for entry in manifest.slices.values() if metric in entry.files)
-        for metric in Metric
-    }
-    return Summary(work, time.perf_counter() - started - compiling, compiling, sizes)
+    return Summary(work, time.perf_counter() - started - compiling, compiling, manifest.sizes())
 
 
 def _compile() -> float:

@@ -112,6 +112,13 @@ class Manifest:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise _damaged(path, f"{type(error).__name__}: {error}") from None
 
+    def sizes(self) -> dict[Metric, int]:
+        """Bytes of all tables, by metric."""
+        return {
+            metric: sum(entry.files[metric].size for entry in self.slices.values() if metric in entry.files)
+            for metric in Metric
+        }
+
     def save(self, directory: Path | str) -> None:
         """Write the manifest into a data directory, whole or not at all.
 

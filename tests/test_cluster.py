@@ -191,13 +191,18 @@ def test_what_the_command_leaves_is_gone_on_from(cluster: Cluster, tables4: Path
     assert same_tables(store, tables4)
 
 
+def kill_workers(cluster: Cluster, store: Path, process: "subprocess.Popen[str]") -> None:
+    """Kill three, in mid-run, each of which another one follows."""
+    for count in (20, 60, 110):
+        wait_for(lambda count=count: tasks_done(store) >= count, process)  # type: ignore[misc]
+        cluster.kill_worker()
+        cluster.start_worker()
+
+
 def test_workers_that_are_killed(own: Cluster, tables4: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     process = start(own.address, store, 4)
-    for count in (20, 60, 110):
-        wait_for(lambda count=count: tasks_done(store) >= count, process)  # type: ignore[misc]
-        own.kill_worker()
-        own.start_worker()
+    kill_workers(own, store, process)
     status, _, err = finish(process)
     assert status == 0, err + own.logs()
     assert same_tables(store, tables4)
@@ -297,10 +302,7 @@ def test_five_pieces_with_workers_that_are_killed(own: Cluster, tables5: Path, t
     store = tmp_path / "store"
     own.start_worker()
     process = start(own.address, store, 5, "--task-positions", "1M")
-    for count in (20, 60, 110):
-        wait_for(lambda count=count: tasks_done(store) >= count, process)  # type: ignore[misc]
-        own.kill_worker()
-        own.start_worker()
+    kill_workers(own, store, process)
     status, _, err = finish(process)
     assert status == 0, err + own.logs()
     assert same_tables(store, tables5)

@@ -34,7 +34,7 @@ from tablebase.format import Metric
 from tablebase.material import Material
 from tablebase.ruleset import Ruleset
 
-_MOST_DAMAGED = 20  # files that are made again before a run gives up on its store
+_MOST_REPAIRS = 20  # of things that were there before, until a run gives up on its store
 _LOOKS = 2.0  # seconds between two looks at whether anybody is at work
 
 
@@ -101,14 +101,7 @@ def generate_on_cluster(
             remove_all(store)
         run = _Run(store, connection, settings, scope, options, progress, lease, seen)
         work = run.run()
-        sizes = {
-            metric: sum(
-                entry.files[metric].size
-                for entry in run.contents.manifest.slices.values()
-                if metric in entry.files
-            )
-            for metric in Metric
-        }
+        sizes = run.contents.manifest.sizes()
     return Summary(work, time.perf_counter() - started, 0.0, sizes)
 
 
@@ -132,6 +125,7 @@ class _Run:
         self._progress = progress
         self._lease = lease
         self._seen = seen
+        self._repairs = 0
         self.contents = self._read()
 
     def _read(self) -> Contents:
@@ -145,33 +139,18 @@ class _Run:
         self.contents.clear(keep=self.contents.usable())
         first = work = self._plan()
         self._progress.begin(work)
-        damaged = 0
-        while True:
+        while work.todo:
+            is_through = False
             try:
                 self._round(work)
-                self.contents.look_again()
-                work = self._plan()
-                if not work.todo:
-                    break
-                damaged += 1
-                if damaged > _MOST_DAMAGED:
-                    raise ClusterError(f"tables go from {self._store.address} again and again")
-                names = ", ".join(str(material) for material in work.materials)
-                self._progress.note(f"tables of {names} have gone from the store: they are made again")
-                continue
+                is_through = True
             except DamagedFileError as error:
-                damaged += 1
-                if damaged > _MOST_DAMAGED:
-                    raise
-                self._progress.note(f"{error}: it is made again")
+                self._repair(f"{error}: it is made again")
                 self.contents.remove_damaged(error)
             except OtherStoreError:
                 if is_claimed(self._store, self._settings.claim):
                     raise
-                damaged += 1
-                if damaged > _MOST_DAMAGED:
-                    raise
-                self._progress.note(f"{CLAIM} has gone from the store: it is written again")
+                self._repair(f"{CLAIM} has gone from the store: it is written again")
                 claim_again(self._store, self._settings.claim)
             except SchedulerLostError as error:
                 self._progress.note(f"{error}; trying to find it again")
@@ -179,11 +158,28 @@ class _Run:
                 self.contents = self._read()  # workers may have finished tasks since
             self.contents.look_again()
             work = self._plan()
-        if work.todo or first.todo:
+            if is_through and work.todo:
+                names = ", ".join(map(str, work.materials))
+                self._repair(f"tables of {names} have gone from the store: they are made again")
+        if first.todo:
             self.contents.save()
         self.contents.clear()
         self._store.remove([CLAIM])
         return first
+
+    def _repair(self, note: str) -> None:
+        """Something has to be made again.
+
+        Raises:
+            ClusterError: that happens again and again.
+        """
+        self._repairs += 1
+        if self._repairs > _MOST_REPAIRS:
+            raise ClusterError(
+                f"{note}, for the {self._repairs}th time: something is wrong with {self._store.address}; "
+                "mend it, then run the same command to go on"
+            )
+        self._progress.note(note)
 
     def _plan(self) -> Plan:
         metrics = self._settings.wanted

@@ -165,9 +165,13 @@ class Store:
                 raise
             except Exception as error:  # every kind of store has its own
                 if time.monotonic() + wait > until:
-                    tried = f" (tried for {self._patience:.0f} s)" if self._patience else ""
+                    tried = (
+                        f" (tried for {self._patience:.0f} s); what is finished is kept: mend it, then run the "
+                        "same command to go on"
+                    )
                     raise StoreError(
-                        f"{self.address} cannot {what}: {type(error).__name__}: {error}{tried}"
+                        f"{self.address} cannot {what}: {type(error).__name__}: {error}"
+                        f"{tried if self._patience else ''}"
                     ) from error
             time.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT)
