@@ -16,6 +16,7 @@ from generator.cluster.arrayfile import read_arrays, write_arrays
 from generator.cluster.cache import Cache
 from generator.cluster.claim import CLAIM, check_claim, claimed
 from generator.cluster.contents import Contents, remove_all
+from generator.cluster.cost import longest_ways, urgencies
 from generator.cluster.errors import DamagedFileError, OtherStoreError, StoreError
 from generator.cluster.graph import Kind, Task, task_graph, users_of
 from generator.cluster.lease import Lease, held
@@ -392,6 +393,16 @@ def test_a_group_of_blocks_needs_less_than_its_pair() -> None:
     whole = memory_of(SETTINGS, Task(Kind.PAIR, pair, positions))
     group = memory_of(SETTINGS, Task(Kind.BLOCKS, pair, positions // 50, first=0, last=100))
     assert group < whole
+
+
+def test_a_pair_is_as_urgent_as_its_first_blocks() -> None:
+    work, settings = plan_of(Scope(5), METRICS, OFFICIAL, 1)
+    tasks = task_graph(work, 1_000_000)
+    ways = longest_ways(tasks, settings, 1)
+    urgency = urgencies(tasks, ways)
+    for task in tasks:
+        assert urgency[task.key] == max(ways[each.key] for each in tasks if each.pair == task.pair)
+        assert all(ways[key] > ways[task.key] for key in task.needs)
 
 
 def test_a_schedule_is_no_shorter_than_its_chain_and_its_work() -> None:

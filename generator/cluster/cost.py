@@ -137,8 +137,7 @@ def cost_of(settings: Settings, task: Task, before: int = 0) -> Cost:
 
 
 def longest_ways(tasks: Sequence[Task], settings: Settings, jobs: int) -> dict[str, float]:
-    """By key, the seconds on so many cores of the longest chain of tasks that begins with one: what waits for
-    it longest is to be begun first."""
+    """By key, the seconds on so many cores of the longest chain of tasks that begins with one."""
     users = users_of(tasks)
     positions = {task.key: task.positions for task in tasks}
     found: dict[str, float] = {}
@@ -150,3 +149,16 @@ def longest_ways(tasks: Sequence[Task], settings: Settings, jobs: int) -> dict[s
         loaded = cost.before + (0 if task.blocks else cost.children)
         found[task.key] = cost.seconds(rates_of(settings), jobs, loaded) + after
     return found
+
+
+def urgencies(tasks: Sequence[Task], ways: dict[str, float]) -> dict[str, float]:
+    """By key, how early a task is to be begun, of those that can be: that of its pair, which is the longest
+    way from there to the end.
+
+    By the ways of single tasks workers would go to and fro between pairs that are about as long, and load anew
+    each time what a pair leads to; and tables would be made last of all, their values waiting in the store.
+    """
+    of_pair: dict[Material, float] = {}
+    for task in tasks:
+        of_pair[task.pair] = max(of_pair.get(task.pair, 0.0), ways[task.key])
+    return {task.key: of_pair[task.pair] for task in tasks}

@@ -14,7 +14,7 @@ from distributed.scheduler import KilledWorker
 from generator.cluster.claim import CLAIM, claim_again, claimed, is_claimed
 from generator.cluster.connection import Connection
 from generator.cluster.contents import Contents, remove_all
-from generator.cluster.cost import longest_ways
+from generator.cluster.cost import longest_ways, urgencies
 from generator.cluster.errors import ClusterError, DamagedFileError, OtherStoreError
 from generator.cluster.graph import Kind, Task, task_graph, users_of
 from generator.cluster.identity import identity
@@ -215,10 +215,11 @@ class _Run:
             return
         settings = replace(self._settings, round=uuid.uuid4().hex)
         with _Submitted(self._connection.client, settings, self.contents) as submitted:
-            rest = longest_ways(tasks, self._settings, self._settings.jobs or 1)
+            ways = longest_ways(tasks, self._settings, self._settings.jobs or 1)
+            urgency = urgencies(tasks, ways)
             for task in tasks:
                 if task.key in left:
-                    submitted.submit(task, by_key, done, rest[task.key])
+                    submitted.submit(task, by_key, done, urgency[task.key])
             for record in self._finished(submitted, len(left)):
                 task = by_key[record.key]
                 done[record.key] = record

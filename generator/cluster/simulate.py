@@ -5,7 +5,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from generator.cluster.cost import STORE_SPEED, Cost, cost_of, longest_ways, rates_of
+from generator.cluster.cost import STORE_SPEED, Cost, cost_of, longest_ways, rates_of, urgencies
 from generator.cluster.graph import Kind, Task, task_graph, users_of
 from generator.cluster.needs import memory_of
 from generator.cluster.options import Options
@@ -72,7 +72,7 @@ class _Worker:
 
 
 def simulate(tasks: Sequence[Task], settings: Settings, workers: int, jobs: int) -> Schedule:
-    """Give tasks to workers as they come free: the one first that the longest chain of others waits for.
+    """Give tasks to workers as they come free, the most urgent first.
 
     A worker that takes up a pair loads the after tables of what that leads to; for the next group of blocks
     of the same pair, if that comes to it, it has them. Like Dask, this takes whichever worker is free.
@@ -82,8 +82,10 @@ def simulate(tasks: Sequence[Task], settings: Settings, workers: int, jobs: int)
     by_key = {task.key: task for task in tasks}
     users = users_of(tasks)
     rest = longest_ways(tasks, settings, jobs)
+    urgency = urgencies(tasks, rest)
+    place = {task.key: number for number, task in enumerate(tasks)}
     waiting = {task.key: len(task.needs) for task in tasks}
-    ready = [(-rest[key], key) for key, count in waiting.items() if not count]
+    ready = [(-urgency[key], place[key]) for key, count in waiting.items() if not count]
     heapq.heapify(ready)
     running: list[tuple[float, str, int]] = []
     idle = deque(_Worker(number) for number in range(workers))
@@ -91,7 +93,7 @@ def simulate(tasks: Sequence[Task], settings: Settings, workers: int, jobs: int)
     now = busy = read = written = 0.0
     while ready or running:
         while ready and idle:
-            task = by_key[heapq.heappop(ready)[1]]
+            task = tasks[heapq.heappop(ready)[1]]
             worker = idle.popleft()
             seconds, fetched = _time(costs[task.key], settings, jobs, worker, task)
             worker.pair = task.pair if task.kind is Kind.BLOCKS else None
@@ -106,7 +108,7 @@ def simulate(tasks: Sequence[Task], settings: Settings, workers: int, jobs: int)
         for user in users[key]:
             waiting[user] -= 1
             if not waiting[user]:
-                heapq.heappush(ready, (-rest[user], user))
+                heapq.heappush(ready, (-urgency[user], place[user]))
     first = max(rest, key=rest.__getitem__)
     chain: list[Task] = []
     step: str | None = first

@@ -166,8 +166,8 @@ class Store:
             except Exception as error:  # every kind of store has its own
                 if time.monotonic() + wait > until:
                     tried = (
-                        f" (tried for {self._patience:.0f} s); what is finished is kept: mend it, then run the "
-                        "same command to go on"
+                        f" (tried for {self._patience:.0f} s); what is finished is kept: mend it, then run "
+                        "the same command to go on"
                     )
                     raise StoreError(
                         f"{self.address} cannot {what}: {type(error).__name__}: {error}"
