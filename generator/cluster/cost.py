@@ -155,8 +155,9 @@ def urgencies(tasks: Sequence[Task], ways: dict[str, float]) -> dict[str, float]
     """By key, how early a task is to be begun, of those that can be: that of its pair, which is the longest
     way from there to the end.
 
-    By the ways of single tasks workers would go to and fro between pairs that are about as long, and load anew
-    each time what a pair leads to; and tables would be made last of all, their values waiting in the store.
+    By the ways of single tasks workers would go to and fro between pairs that are about as long, and load
+    anew each time what a pair leads to; and tables would be made last of all, their values waiting in the
+    store.
     """
     of_pair: dict[Material, float] = {}
     for task in tasks:
