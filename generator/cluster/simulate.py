@@ -177,9 +177,13 @@ def simulation_text(
     names = [name for number, name in enumerate(chain) if number == 0 or name != chain[number - 1]]
     yield f"chain      {_hours(found.critical)} at the least: {' > '.join(names[-6:])}"
     yield (
-        f"schedule   {found.workers} workers of {jobs} cores: {_hours(found.seconds)}; "
-        f"workers wait {found.idle:.0%} of it"
+        f"schedule   {_counted(found.workers, 'worker')} of {_counted(jobs, 'core')}: "
+        f"{_hours(found.seconds)}, waiting {found.idle:.0%} of it"
     )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _hours(seconds: float) -> str:
