@@ -1,7 +1,12 @@
 """What can go wrong while generating, each with what to do about it."""
 
+import errno
+
 from tablebase.errors import TablebaseError
 from tablebase.material import Material
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system calls a disk that is full."""
 
 
 class GenerationError(TablebaseError):

@@ -1,12 +1,12 @@
 """`shashki generate`: on this machine, or on a cluster."""
 
 import argparse
-import errno
 import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 from generator.cores import available_cores
+from generator.errors import NO_ROOM
 from generator.materialgraph import Scope, both
 from generator.options import add_jobs_option, cluster, cores, materials, memory, pieces, positions
 from tablebase.cli import BAD_USE, add_data_option
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from generator.run import Summary
 
 # numba takes a second to import: the modules that need it are imported by the commands that do.
-
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def add_generate(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -184,7 +182,7 @@ def _generate_here(args: argparse.Namespace, scope: Scope) -> int:
         print(
             f"shashki: cannot write to {args.data}: {f'{error.filename}: ' if other else ''}"
             f"{error.strerror or error}; what is finished is kept: "
-            f"{'make room' if error.errno in _NO_ROOM else 'mend it'}, then run {_again(args)} to go on",
+            f"{'make room' if error.errno in NO_ROOM else 'mend it'}, then run {_again(args)} to go on",
             file=sys.stderr,
         )
         return 1

@@ -192,8 +192,8 @@ def test_what_the_command_leaves_is_gone_on_from(cluster: Cluster, tables4: Path
 
 
 def kill_workers(cluster: Cluster, store: Path, process: "subprocess.Popen[str]") -> None:
-    """Kill three, in mid-run, each of which another one follows."""
-    for count in (20, 60, 110):
+    """Kill six, in mid-run, each of which another one follows: more than Dask lets a task outlive."""
+    for count in (10, 20, 30, 40, 60, 90):
         wait_for(lambda count=count: tasks_done(store) >= count, process)  # type: ignore[misc]
         cluster.kill_worker()
         cluster.start_worker()

@@ -1,5 +1,6 @@
 """What generation on a cluster is made of, without one."""
 
+import errno
 import hashlib
 import json
 import os
@@ -280,6 +281,75 @@ def test_whose_run_a_store_is_of(store: Store) -> None:
 def test_an_address_without_a_bucket() -> None:
     with pytest.raises(StoreError, match="s3:// is no address of a store: it names no bucket or folder"):
         Store("s3://")
+
+
+def test_a_list_that_is_cut_short_is_no_list(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.write("work/a.json", b"{}")
+    scan = os.scandir
+
+    def refuse(path: str) -> object:
+        if str(path).endswith("work"):
+            raise OSError(errno.EIO, "the network is gone")
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(StoreError, match="cannot be listed"):
+        store.sizes()
+
+
+def test_a_folder_that_is_gone_is_not_an_empty_one(store: Store) -> None:
+    store.directory.rmdir()
+    with pytest.raises(StoreError, match="cannot be listed"):
+        store.sizes()
+
+
+def test_a_full_disk_of_this_machine_is_not_the_stores(
+    bucket: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*paths: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(bucket._fs, "get_file", full)
+    with pytest.raises(OSError, match="No space left"):
+        bucket.get("a", Path("b"))
+
+
+def test_a_lock_that_a_server_has_no_words_for(bucket: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As S3 servers that do not name the condition that was not met."""
+    bucket.write("there", b"")
+
+    def refuse(*arguments: object, **options: object) -> None:
+        raise OSError(errno.EINVAL, "At least one of the pre-conditions you specified did not hold")
+
+    monkeypatch.setattr(bucket._fs, "pipe_file", refuse)
+    assert not bucket.create("there", b"")
+    with pytest.raises(StoreError, match="pre-conditions"):
+        bucket.create("elsewhere", b"")
+
+
+def test_what_comes_to_an_end_is_not_hidden_by_its_lock(
+    bucket: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
+        raise OSError(errno.EIO, "gone")
+
+    def interrupted() -> None:
+        with held(Store(bucket.address, 100)):
+            for name in ("cat_file", "rm_file", "pipe_file"):
+                monkeypatch.setattr(type(bucket._fs), name, refuse)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+
+
+def test_files_of_arrays_are_the_same_from_any_number_of_threads(tmp_path: Path) -> None:
+    arrays = {"a": np.random.default_rng(3).integers(0, 9, 30_000_000).astype(np.uint8)}
+    contents = set()
+    for threads in (1, 2, 3):
+        write_arrays(tmp_path / "file", arrays, threads)
+        contents.add(hashlib.sha256((tmp_path / "file").read_bytes()).hexdigest())
+    assert len(contents) == 1
 
 
 @pytest.mark.parametrize("address", ["nothing://there", "s3x://a/b"])

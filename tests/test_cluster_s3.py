@@ -65,17 +65,13 @@ def cluster(s3: None, tmp_path: Path) -> Iterator[Cluster]:
 
 
 def test_an_s3_server_is_all_they_share(cluster: Cluster, tables3: Path, tmp_path: Path) -> None:
-    """With a worker killed, and a second command, which is refused."""
+    """With a worker killed."""
     process = start(cluster.address, "s3://bucket/tables", 3, "--task-positions", "2000")
     wait_for(lambda: run(_FIND).count(".json") >= 5, process)
     cluster.kill_worker()
-    other = start(cluster.address, "s3://bucket/tables", 3)
     out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err + cluster.logs()
     assert "tables in s3://bucket/tables: wdl" in out
-    _, err = other.communicate(timeout=300)
-    refused = other.returncode == 1 and "another run (process" in err
-    assert refused or other.returncode == 0  # it has to see the first one alive, which may be done by then
     run(_GET, str(tmp_path / "found"))
     assert same_tables(tmp_path / "found", tables3)
     assert ".lock" not in run(_FIND)

@@ -58,10 +58,13 @@ def of_blocks(
                 found[f"{side}.{name}"] = _by_block(part, material, name)[numbers].reshape(-1)
         first, last = _words_of(tables, material)
         mine = [(part.words >= first) & (part.words < last) for part in listed]
+        # In order, as threads list them in any.
+        numbers_listed = [part.words[here] for part, here in zip(listed, mine, strict=True)]
+        order = np.argsort(np.concatenate([np.zeros(0, np.int64), *numbers_listed]), kind="stable")
         for number, field in enumerate(BoardWords._fields):
             parts = [part[number][here] for part, here in zip(listed, mine, strict=True)]
             kind = np.int64 if field == "words" else np.uint32
-            joined = np.concatenate([np.zeros(0, kind), *parts])
+            joined = np.concatenate([np.zeros(0, kind), *parts])[order]
             found[f"{side}.{_BOARD}.{field}"] = joined - first if field == "words" else joined
     return found
 

@@ -30,9 +30,8 @@ def write_arrays(path: Path, arrays: Arrays, threads: int = 1) -> None:
         OSError: it cannot be written.
     """
     head = json.dumps([[name, array.dtype.str, len(array)] for name, array in arrays.items()]).encode()
-    compressor = zstandard.ZstdCompressor(
-        level=_LEVEL, write_checksum=True, threads=threads if threads > 1 else 0
-    )
+    # Never 0, which makes other bytes: a task that is done twice is to leave the same.
+    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True, threads=max(1, threads))
     with path.open("wb") as file:
         file.write(len(head).to_bytes(8, "little") + head)
         with compressor.stream_writer(file, closefd=False) as stream:

@@ -123,5 +123,5 @@ class Bench:
         self.crew.stop()
         if self._work is not None:
             self.crew.end(self._work)
+        self._threads.shutdown()  # before: what a thread writes takes memory again
         self._memory.forget((self._tables.score, self._tables.lost, self._tables.won))
-        self._threads.shutdown()

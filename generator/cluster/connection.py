@@ -50,12 +50,12 @@ class Connection:
         self._missed: float | None = None  # since when there is nobody to do it
 
     def __enter__(self) -> "Connection":
-        if self._address.startswith(LOCAL):
-            self._start(int(self._address.removeprefix(LOCAL)))
-        else:
-            self.client = self._connect(_CONNECT_SECONDS)
         try:
-            self._check_workers()
+            if self._address.startswith(LOCAL):
+                self._start(int(self._address.removeprefix(LOCAL)))
+            else:
+                self.client = self._connect(_CONNECT_SECONDS)
+            self._check_workers(_WAIT_SECONDS)
         except BaseException:
             self._close()
             raise
@@ -115,10 +115,10 @@ class Connection:
                         f"{error}; what is finished is kept: run the same command to go on"
                     ) from None
                 time.sleep(1)
-        self._check_workers()
+        self._check_workers(max(self._patience, _WAIT_SECONDS))
 
-    def _check_workers(self) -> None:
-        until = time.monotonic() + _WAIT_SECONDS
+    def _check_workers(self, patience: float) -> None:
+        until = time.monotonic() + patience
         while not (offers := self._offers()):
             if time.monotonic() > until:
                 raise ClusterError(
@@ -135,7 +135,7 @@ class Connection:
         self.memory = max(offers.values())
         found = self.client.run(_identity, on_error="return")
         for address, program in found.items():
-            if isinstance(program, ModuleNotFoundError | ImportError | AttributeError):
+            if isinstance(program, ImportError | AttributeError):
                 raise ClusterError(
                     f"the worker {address} cannot run this program ({program}): install it there with the "
                     "extra `cluster`"
@@ -146,17 +146,17 @@ class Connection:
                     "version on both; nothing was begun"
                 )
 
-    def look_around(self, note: Callable[[str], None]) -> None:
-        """While nothing is done: see whether somebody is at work who can do it, and say so if not."""
+    def look_around(self, memory: int, note: Callable[[str], None]) -> None:
+        """While nothing is done: see whether a worker has so much memory, and say so if none has."""
         with suppress(OSError, TimeoutError):
             if self.client.status != "running":
                 return  # who gave it tasks is told that they are lost
             offers = self._offers().values()
             now = time.monotonic()
-            if max(offers, default=0) >= self.memory or self._missed is None:
+            if max(offers, default=0) >= memory or self._missed is None:
                 self._missed = now
             elif now - self._missed > _CONNECT_SECONDS:
-                lack = f"no worker at {self._address} offers {self.memory:,} bytes of memory any more"
+                lack = f"no worker at {self._address} offers {memory:,} bytes of memory"
                 note(f"{lack if offers else f'no workers at {self._address}'}: waiting for some")
                 self._missed = now + 10 * _CONNECT_SECONDS
 

@@ -70,11 +70,10 @@ class Contents:
 
     def _records(self, digest: str) -> dict[str, Record]:
         """The tasks that have been done by a run with these settings."""
+        names = [name for name in self._sizes if is_of_tasks(name) and name.endswith(RECORD)]
         found = {}
-        for name in self._sizes:
-            if not (is_of_tasks(name) and name.endswith(RECORD)):
-                continue
-            record = Record.from_json(self._store.read(name))
+        for content in self._store.read_all(names):
+            record = Record.from_json(content) if content is not None else None
             if record is not None and record.settings == digest:
                 found[record.key] = record
         return found

@@ -44,8 +44,8 @@ class Rates:
 
 
 # Of 6 pieces, a core of 2 GHz or so, with other work beside it (docs/cluster.md).
-WITH_SCORES = Rates(200.0, 60.0, 60.0, 1.5, 5.4, 0.1, 0.15, 2.1, 0.1)
-OUTCOMES = Rates(156.0, 53.0, 44.0, 1.5, 5.4, 0.062, 0.15, 0.43, 0.1)
+WITH_SCORES = Rates(191.0, 97.0, 133.0, 1.9, 6.0, 0.134, 0.27, 2.1, 0.1)
+OUTCOMES = Rates(156.0, 53.0, 44.0, 1.5, 5.4, 0.062, 0.16, 0.43, 0.1)
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,19 @@
 import queue
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from distributed import Client, Future
+from distributed.client import ClosedClientError
 from distributed.scheduler import KilledWorker
 
 from generator.cluster.claim import CLAIM, claim_again, claimed, is_claimed
-from generator.cluster.connection import Connection
+from generator.cluster.connection import RESOURCE, Connection
 from generator.cluster.contents import Contents, remove_all
 from generator.cluster.cost import longest_ways, urgencies
 from generator.cluster.errors import ClusterError, DamagedFileError, OtherStoreError
@@ -34,8 +37,17 @@ from tablebase.format import Metric
 from tablebase.material import Material
 from tablebase.ruleset import Ruleset
 
+_MOST_LOST = 2
 _MOST_REPAIRS = 20  # of things that were there before, until a run gives up on its store
 _LOOKS = 2.0  # seconds between two looks at whether anybody is at work
+
+
+class WorkersLostError(ClusterError):
+    """Several workers have ended while they had a task in hand, or waiting for them."""
+
+    def __init__(self, key: str, worker: str) -> None:
+        super().__init__(f"workers have ended that had {key} to do, the last of them {worker}")
+        self.key = key
 
 
 class SchedulerLostError(ClusterError):
@@ -72,6 +84,7 @@ def generate_on_cluster(
         OtherTablesError: the store holds tables of another kind; nothing was changed.
         BusyError: another run writes to the store.
         StoreError: the store refuses.
+        OtherProgramError: a worker is of another version.
         ClusterError: there is no such cluster, or its workers cannot do it.
         DistanceOverflowError: a distance does not fit the solver.
     """
@@ -126,6 +139,7 @@ class _Run:
         self._lease = lease
         self._seen = seen
         self._repairs = 0
+        self._lost: Counter[str] = Counter()
         self.contents = self._read()
 
     def _read(self) -> Contents:
@@ -152,6 +166,8 @@ class _Run:
                     raise
                 self._repair(f"{CLAIM} has gone from the store: it is written again")
                 claim_again(self._store, self._settings.claim)
+            except WorkersLostError as error:
+                self._lose_workers(error)
             except SchedulerLostError as error:
                 self._progress.note(f"{error}; trying to find it again")
                 self._connection.again()
@@ -166,6 +182,22 @@ class _Run:
         self.contents.clear()
         self._store.remove([CLAIM])
         return first
+
+    def _lose_workers(self, error: WorkersLostError) -> None:
+        """Dask gives up a task that four workers in a row had before they ended, though they may not have
+        begun it. So it is given again, a few times.
+
+        Raises:
+            ClusterError: it seems to be the task.
+        """
+        self._lost[error.key] += 1
+        if self._lost[error.key] > _MOST_LOST:
+            raise ClusterError(
+                f"{error}: again and again, most likely as it takes more memory than they have (see the "
+                "worker's log); what is finished is kept, and the same command goes on, with --memory to "
+                "take less"
+            )
+        self._progress.note(f"{error}: it is given to others")
 
     def _repair(self, note: str) -> None:
         """Something has to be made again.
@@ -217,9 +249,12 @@ class _Run:
         with _Submitted(self._connection.client, settings, self.contents) as submitted:
             ways = longest_ways(tasks, self._settings, self._settings.jobs or 1)
             urgency = urgencies(tasks, ways)
-            for task in tasks:
-                if task.key in left:
-                    submitted.submit(task, by_key, done, urgency[task.key])
+            try:
+                for task in tasks:
+                    if task.key in left:
+                        submitted.submit(task, by_key, done, urgency[task.key])
+            except (OSError, RuntimeError, CancelledError, ClosedClientError) as error:
+                raise SchedulerLostError(f"the scheduler is gone ({error})") from None
             for record in self._finished(submitted, len(left)):
                 task = by_key[record.key]
                 done[record.key] = record
@@ -245,12 +280,10 @@ class _Run:
             if future.status == "error":
                 raise  # it is the task's
             raise SchedulerLostError(f"the scheduler is gone ({error})") from None
+        except CancelledError:
+            raise SchedulerLostError("the scheduler has lost our tasks") from None
         except KilledWorker as error:
-            raise ClusterError(
-                f"{error.task} has ended the process of its worker again and again, the last of them "
-                f"{error.last_worker.address}: most likely it ran out of memory (see its log); what is "
-                "finished is kept, and the same command goes on, with --memory to take less"
-            ) from None
+            raise WorkersLostError(str(error.task).rpartition("-")[0], error.last_worker.address) from None
         except ModuleNotFoundError as error:
             raise ClusterError(
                 f"a worker lacks a part of this program ({error}): install it there with the extra `cluster`"
@@ -259,7 +292,7 @@ class _Run:
 
     def _look_around(self) -> None:
         self._look_at_lease()
-        self._connection.look_around(self._progress.note)
+        self._connection.look_around(self._settings.memory, self._progress.note)
 
     def _look_at_lease(self) -> None:
         if self._lease is not None and self._lease.lost:
@@ -352,7 +385,7 @@ class _Submitted:
             {key: by_key[key] for key in task.blocks},
             *(done.get(key) or self._futures[key] for key in task.needs),
             key=f"{task.key}-{self._mark}",
-            resources={"memory": min(memory_of(self._settings, task), self._settings.memory)},
+            resources={RESOURCE: min(memory_of(self._settings, task), self._settings.memory)},
             priority=urgency,
             pure=False,
         )

@@ -11,7 +11,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from generator.cluster.errors import StoreError
 from generator.cluster.store import Store
@@ -32,7 +32,7 @@ class Lease:
     """
 
     def __init__(self, store: Store, renewed: float = RENEWED) -> None:
-        self._store = store
+        self._store = Store(store.address, 0)  # it comes back to it; and nobody is to wait for its end
         self._renewed = renewed
         self._holder = f"process {os.getpid()} on {socket.gethostname()}"
         self._mark = uuid.uuid4().hex
@@ -67,8 +67,9 @@ class Lease:
         self._done.set()
         if self.thread.is_alive():
             self.thread.join()
-        if not self.lost and self._is_mine():
-            self._store.remove([FILE_NAME])
+        with suppress(StoreError):  # what has happened before is the news
+            if not self.lost and self._is_mine():
+                self._store.remove([FILE_NAME])
 
 
 @contextmanager

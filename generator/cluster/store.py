@@ -1,10 +1,12 @@
 """The store: where all machines of a cluster read and write files, at any address that fsspec knows."""
 
 import hashlib
-import tempfile
+import os
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,12 +15,15 @@ from fsspec.implementations.local import LocalFileSystem
 
 from generator.cluster.errors import StoreError
 from generator.cluster.options import PATIENCE
+from generator.errors import NO_ROOM
 from tablebase.atomicfile import FileRecord, write_atomically
 
 T = TypeVar("T")
 
 _LONGEST_WAIT = 10.0
 _PART = 1 << 22
+_BE_READ = "be read"
+_AT_ONCE = 16  # small files
 _TRIAL = ".trial"
 # What trying again does not mend.
 _NO_USE: tuple[type[Exception], ...] = (ImportError, NotImplementedError, TypeError, ValueError)
@@ -67,7 +72,13 @@ class Store:
             self.remove([_TRIAL])
 
     def sizes(self) -> dict[str, int]:
-        """The files there by name (of those in folders, with these), with their sizes in bytes."""
+        """The files there by name (of those in folders, with these), with their sizes in bytes.
+
+        Raises:
+            StoreError: the store refuses; a part of the list would be taken for all there is.
+        """
+        if self.is_local:
+            return self._patiently("be listed", lambda: _sizes_in(self.directory))
 
         def find() -> dict[str, int]:
             self._fs.invalidate_cache()
@@ -78,7 +89,19 @@ class Store:
         try:
             return self._patiently("be listed", find, FileNotFoundError)
         except FileNotFoundError:
-            return {}
+            return {}  # where there are no folders, one without files is not there
+
+    def read_all(self, names: Iterable[str]) -> list[bytes | None]:
+        """Several small files at once; None for those that are not there."""
+
+        def read(name: str) -> bytes | None:
+            try:
+                return self.read(name)
+            except FileNotFoundError:
+                return None
+
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            return list(threads.map(read, names))
 
     def read(self, name: str, end: int | None = None) -> bytes:
         """A file, or what stands before `end` in it.
@@ -88,12 +111,16 @@ class Store:
             StoreError: the store refuses.
         """
         found: bytes = self._patiently(
-            "be read", lambda: self._fs.cat_file(self._at(name), end=end), FileNotFoundError
+            _BE_READ, lambda: self._fs.cat_file(self._at(name), end=end), FileNotFoundError
         )
         return found
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a small file, whole or not at all."""
+        """Write a small file, whole or not at all.
+
+        Raises:
+            StoreError: the store refuses.
+        """
         if self.is_local:
             path = Path(self._at(name))
             self._patiently("be written to", lambda: self._write_here(path, [content]))
@@ -101,19 +128,32 @@ class Store:
             self._patiently("be written to", lambda: self._fs.pipe_file(self._at(name), content))
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a small file that is not there yet; False where it is."""
+        """Write a small file that is not there yet; False where it is.
+
+        Raises:
+            StoreError: the store refuses.
+        """
 
         def create() -> bool:
             try:
                 self._fs.pipe_file(self._at(name), content, mode="create")
             except FileExistsError:
                 return False
+            except OSError:  # not every S3 server says what it is that stands in the way
+                self._fs.invalidate_cache()
+                if self._fs.exists(self._at(name)):
+                    return False
+                raise
             return True
 
         return self._patiently("be written to", create)
 
     def put(self, path: Path, name: str) -> FileRecord:
-        """Copy a local file there; returns its size and SHA-256."""
+        """Copy a local file there; returns its size and SHA-256.
+
+        Raises:
+            StoreError: the store refuses.
+        """
         if self.is_local:
             there = Path(self._at(name))
             return self._patiently("be written to", lambda: self._write_here(there, _parts(path)))
@@ -130,17 +170,21 @@ class Store:
             FileNotFoundError: it is not there.
             StoreError: the store refuses.
         """
-        self._patiently("be read", lambda: self._fs.get_file(self._at(name), str(path)), FileNotFoundError)
+        self._patiently(_BE_READ, lambda: self._fs.get_file(self._at(name), str(path)), FileNotFoundError)
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove files; those that are not there are no matter."""
+        """Remove files; those that are not there are no matter.
+
+        Raises:
+            StoreError: the store refuses.
+        """
 
         def remove(name: str) -> None:
             with suppress(FileNotFoundError):
                 self._fs.rm_file(self._at(name))
 
-        for name in names:
-            self._patiently("be written to", lambda name=name: remove(name))  # type: ignore[misc]
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            list(threads.map(lambda name: self._patiently("be written to", partial(remove, name)), names))
 
     def _at(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}"
@@ -161,10 +205,12 @@ class Store:
         while True:
             try:
                 return action()
-            except _NO_USE + answers:
+            except answers:
                 raise
             except Exception as error:  # every kind of store has its own
-                if time.monotonic() + wait > until:
+                if what == _BE_READ and isinstance(error, OSError) and error.errno in NO_ROOM:
+                    raise  # it is this machine that is full
+                if isinstance(error, _NO_USE) or time.monotonic() + wait > until:
                     tried = (
                         f" (tried for {self._patience:.0f} s); what is finished is kept: mend it, then run "
                         "the same command to go on"
@@ -189,6 +235,16 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def temporary_folder(parent: Path) -> "tempfile.TemporaryDirectory[str]":
-    """A folder for what is on its way, gone with its block."""
-    return tempfile.TemporaryDirectory(dir=parent, prefix="task-")
+def _sizes_in(folder: Path) -> dict[str, int]:
+    """What `Store.sizes` finds in a folder. (fsspec passes over what it cannot read.)"""
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    found = {}
+    for parent, _, names in os.walk(folder, onerror=refuse):
+        for name in names:
+            path = Path(parent, name)
+            with suppress(FileNotFoundError):  # renamed or removed meanwhile
+                found[path.relative_to(folder).as_posix()] = path.stat().st_size
+    return found

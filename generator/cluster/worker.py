@@ -7,8 +7,8 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from distributed import get_worker
@@ -39,7 +39,7 @@ from generator.materialgraph import both
 from generator.menplacements import Blocks
 from generator.pairfiles import restore_pair, restores_from, write_pair
 from generator.results import Results
-from generator.slices import Pair, apart_results, empty_results
+from generator.slices import Pair, apart_results
 from tablebase.atomicfile import FileRecord
 from tablebase.format import Metric, table_name
 from tablebase.manifest import SliceRecord
@@ -195,26 +195,22 @@ class _Worker:
     # What each kind of task is
 
     def _solve_pair(self) -> None:
-        bench = self._new_bench()
-        with bench.watched():
+        with self._bench_of_its_own() as bench:
             bench.load_children(self._children, self._fetch)
             self._lap("loading")
             solved = bench.crew.solve(self._pair)
             self._lap("working")
             self._leave_afters(bench)
             self._write(solved, bench)
-        bench.let_go()
 
     def _restore_pair(self) -> None:
-        bench = self._new_bench()
-        with bench.watched():
+        with self._bench_of_its_own() as bench:
             bench.load_children(self._children, self._fetch)
             self._fetch_tables()
             self._lap("loading")
             restore_pair(bench.crew, self._pair, self._folder, self._tables, bench.run)
             self._lap("working")
             self._leave_afters(bench)
-        bench.let_go()
 
     def _solve_blocks(self) -> None:
         task, bench = self._task, self._bench()
@@ -246,23 +242,22 @@ class _Worker:
             self._files |= {name: file for name, file in record.files.items() if name.endswith(AFTER)}
         if not any(record.lacking for record in self._blocks.values()):
             return
-        bench = self._new_bench()
-        with bench.watched():
+        with self._bench_of_its_own() as bench:
             bench.load_blocks(self._blocks, self._fetch)
-            results = self._all_values()
+            results = self._all_values(bench)
             self._lap("loading")
             places = bench.crew.drawn_by_both(self._pair, results)
             self._lap("working")
             if len(places):
                 self._leave(FORGET, forgotten(bench.crew.afters, self._pair, places))
-        bench.let_go()
+            bench.crew.let_go(results)
 
     def _write_tables(self) -> None:
-        results = self._all_values()
-        self._lap("loading")
-        bench = self._new_bench()
-        self._write(results, bench)
-        bench.let_go()
+        with self._bench_of_its_own() as bench:
+            results = self._all_values(bench)
+            self._lap("loading")
+            self._write(results, bench)
+            bench.crew.let_go(results)
 
     # Parts of them
 
@@ -277,6 +272,16 @@ class _Worker:
         need = memory_of(self._settings, self._task)
         scratch = self._folder.parent if need > self._settings.memory else None
         return Bench(self._settings, self._pair, self._children, self._jobs, scratch)
+
+    @contextmanager
+    def _bench_of_its_own(self) -> Iterator[Bench]:
+        """A bench for this task alone, within its memory."""
+        bench = self._new_bench()
+        try:
+            with bench.watched():
+                yield bench
+        finally:
+            bench.let_go()
 
     def _bench(self) -> Bench:
         """The one of the task before, where it was about the same pair, or a new one."""
@@ -326,9 +331,9 @@ class _Worker:
         shutil.rmtree(folder)
         self._slices |= entries
 
-    def _all_values(self) -> Pair:
+    def _all_values(self, bench: Bench) -> Pair:
         """The values of a pair, put together from those of its blocks."""
-        pair, settings = self._pair, self._settings
+        pair = self._pair
         own: Results | None = None
         blocks = Blocks(pair)
         results: list[Results] = []
@@ -339,7 +344,7 @@ class _Worker:
             found = read_arrays(self._fetch(name, record))
             if own is None:
                 with_dtb = len(found["0.dtb"]) > 0
-                results = [empty_results(material, with_dtb, settings.with_scores) for material in both(pair)]
+                results = [bench.crew.empty_results(material, with_dtb) for material in both(pair)]
                 own = results[0]
             for side, whole_slice in enumerate(results):
                 bases = placed.bases if len(results) == 1 else placed.bases[:, side]
