@@ -47,6 +47,8 @@ from tablebase.material import Material
 
 Known = Mapping[Material, SliceRecord]
 
+# Groups of one pair share a bench, which the first of them makes; others may need a little more.
+_LEFT_FREE = 0.9
 _one_at_a_time = threading.Lock()
 _kept: list[Bench] = []  # of the pair that was worked on last: one at most
 
@@ -270,7 +272,7 @@ class _Worker:
     def _new_bench(self) -> Bench:
         drop_bench()
         need = memory_of(self._settings, self._task)
-        scratch = self._folder.parent if need > self._settings.memory else None
+        scratch = self._folder.parent if need > _LEFT_FREE * self._settings.memory else None
         return Bench(self._settings, self._pair, self._children, self._jobs, scratch)
 
     @contextmanager
