@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from generator.cluster import worker
+from generator.cluster import connection, worker
 from generator.cluster.claim import claimed
+from generator.cluster.connection import Connection, NoSchedulerError
 from generator.cluster.errors import ClusterError
 from generator.cluster.graph import Kind, Task, task_graph
 from generator.cluster.identity import identity
@@ -91,3 +92,34 @@ def test_a_worker_without_memory(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(worker, "Bench", refuse)
     with pytest.raises(ClusterError, match=r"memory for pair-KvK .*60 GiB.*: give a smaller --memory"):
         run.do(run.tasks[0])
+
+
+def test_a_scheduler_that_goes_once_more_is_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may answer, and be gone before its workers are looked at."""
+    ends = iter([NoSchedulerError("nobody"), OSError("in <TCP (closed)>: Stream is closed"), None])
+    seen: list[str] = []
+
+    def connect(self: Connection, seconds: float) -> object:
+        seen.append("connect")
+        return None
+
+    def check(self: Connection, patience: float) -> None:
+        seen.append("check")
+        if error := next(ends):
+            raise error
+
+    monkeypatch.setattr(Connection, "_connect", connect)
+    monkeypatch.setattr(Connection, "_check_workers", check)
+    monkeypatch.setattr(connection.time, "sleep", lambda seconds: None)
+    Connection("tcp://somewhere:8786", None, 60).again()
+    assert seen == ["connect", "check"] * 3
+
+
+def test_a_scheduler_that_goes_at_the_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(self: Connection, patience: float) -> None:
+        raise OSError("in <TCP (closed)>: Stream is closed")
+
+    monkeypatch.setattr(Connection, "_connect", lambda self, seconds: None)
+    monkeypatch.setattr(Connection, "_check_workers", check)
+    with pytest.raises(ClusterError, match=r"8786 has gone .* run the same command again"):
+        Connection("tcp://somewhere:8786", None, 60).__enter__()

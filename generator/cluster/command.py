@@ -12,7 +12,14 @@ from generator.materialgraph import Scope
 from generator.progress import Bar
 from tablebase.drawrules import RULESETS
 
-_TALKATIVE = ("distributed", "distributed.client", "distributed.gc", "asyncio", "tornado")
+_TALKATIVE = (
+    "distributed",
+    "distributed.client",
+    "distributed.gc",
+    "asyncio",
+    "tornado",
+    "tornado.application",
+)
 
 
 def generate_there(args: argparse.Namespace, scope: Scope) -> int:

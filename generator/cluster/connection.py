@@ -20,6 +20,10 @@ _CONNECT_SECONDS = 10
 _WAIT_SECONDS = 60.0  # for the first worker
 
 
+class NoSchedulerError(ClusterError):
+    """Nobody answers at the address."""
+
+
 class Connection:
     """A cluster to work with; a context manager.
 
@@ -56,6 +60,12 @@ class Connection:
             else:
                 self.client = self._connect(_CONNECT_SECONDS)
             self._check_workers(_WAIT_SECONDS)
+        except OSError as error:
+            self._close()
+            raise ClusterError(
+                f"the scheduler at {self._address} has gone ({error}); nothing was begun: run the same "
+                "command again"
+            ) from None
         except BaseException:
             self._close()
             raise
@@ -91,7 +101,7 @@ class Connection:
         try:
             return Client(self._address, timeout=seconds, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
-            raise ClusterError(
+            raise NoSchedulerError(
                 f"there is no Dask scheduler at {self._address} ({error or type(error).__name__}): start one "
                 "with `dask scheduler`, or name another with --cluster"
             ) from None
@@ -108,14 +118,13 @@ class Connection:
         while True:
             try:
                 self.client = self._connect(_CONNECT_SECONDS)
-                break
-            except ClusterError as error:
+                return self._check_workers(max(self._patience, _WAIT_SECONDS))
+            except (NoSchedulerError, OSError) as error:  # it may go once more meanwhile
                 if time.monotonic() > until:
                     raise ClusterError(
                         f"{error}; what is finished is kept: run the same command to go on"
                     ) from None
                 time.sleep(1)
-        self._check_workers(max(self._patience, _WAIT_SECONDS))
 
     def _check_workers(self, patience: float) -> None:
         until = time.monotonic() + patience
