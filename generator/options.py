@@ -72,26 +72,16 @@ def sample(text: str) -> float:
 
 def memory(text: str) -> int:
     """An amount of memory, in bytes."""
-    found = _amount(text)
-    if found is None:
-        raise argparse.ArgumentTypeError(
-            f"{quote(text)} is no amount of memory: bytes, or a number with K, M, G or T, like 8G"
-        )
-    return found
+    return _amount(text, "amount of memory: bytes, or a number with K, M, G or T, like 8G")
 
 
 def positions(text: str) -> int:
     """A number of positions."""
-    found = _amount(text)
-    if found is None:
-        raise argparse.ArgumentTypeError(
-            f"{quote(text)} is no number of positions: 1 or more, or a number with K, M or G, like 200M"
-        )
-    return found
+    return _amount(text, "number of positions: 1 or more, or a number with K, M or G, like 200M")
 
 
-def _amount(text: str) -> int | None:
-    """A number, 1 or more, that may have a unit; None for anything else."""
+def _amount(text: str, what: str) -> int:
+    """A number, 1 or more, that may have a unit."""
     number, unit = text[:-1], text[-1:].upper()
     if unit.isdecimal():
         number, unit = text, ""
@@ -99,7 +89,9 @@ def _amount(text: str) -> int | None:
         size = float(number) * _UNITS[unit]
     except (ValueError, KeyError):
         size = 0.0
-    return int(size) if 1 <= size < float("inf") else None
+    if not 1 <= size < float("inf"):
+        raise argparse.ArgumentTypeError(f"{quote(text)} is no {what}")
+    return int(size)
 
 
 def add_jobs_option(parser: argparse.ArgumentParser) -> None:

@@ -90,8 +90,8 @@ class Bench:
             pair, name, record = of
             return load(tables, pair, fetch(name, record), self._memory)
 
-        afters = [each for each in wanted if each[1].endswith(AFTER)]
-        board = [part for parts in self.run(load_one, afters) for part in parts if len(part.words)]
+        of_afters = [each for each in wanted if each[1].endswith(AFTER)]
+        board = [part for parts in self.run(load_one, of_afters) for part in parts if len(part.words)]
         self.crew.list_board_words(board)
         for pair, name, record in wanted:  # when all the rest is there
             if name.endswith(FORGET):

@@ -61,12 +61,15 @@ class Contents:
                 head = self._store.read(name, HEADER_SIZE).ljust(HEADER_SIZE, b"\0")
                 found = check_version(head, Path(name))
             except (WrongVersionError, TableError) as error:
-                raise OtherTablesError(f"{self._store.address} holds other tables: {error}") from None
+                raise self._other_tables(f"other tables ({error})") from None
             if found is not None and found != ruleset:
-                raise OtherTablesError(
-                    f"{self._store.address} holds tables made under other draw rules ({found.name}), and a "
-                    "run cannot go on with those; nothing was changed: empty it, or name another store"
-                )
+                raise self._other_tables(f"tables made under other draw rules ({found.name})")
+
+    def _other_tables(self, kind: str) -> OtherTablesError:
+        return OtherTablesError(
+            f"{self._store.address} holds {kind}, and a run cannot go on with those; nothing was changed: "
+            "empty it, or name another store, or add --replace to remove its tables and make all again"
+        )
 
     def _records(self, digest: str) -> dict[str, Record]:
         """The tasks that have been done by a run with these settings."""

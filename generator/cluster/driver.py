@@ -332,22 +332,27 @@ class _Users:
     def __init__(self, tasks: Sequence[Task], left: Iterable[str]) -> None:
         left = set(left)
         self._of_task = {key: users & left for key, users in users_of(tasks).items()}
-        self._needs = {task.key: task.needs for task in tasks}
         self._of_file: dict[str, set[str]] = {}
         self._files_for: dict[str, set[str]] = {}
+        self._idle: set[str] = set()  # files that nobody needed when they came
 
     def add(self, key: str, record: Record) -> None:
         """A task is done, and has left files."""
         for name in record.files:
-            self._of_file.setdefault(name, set()).update(self._of_task.get(key, ()))
+            users = self._of_file.setdefault(name, set())
+            users.update(self._of_task.get(key, ()))
+            if not users:
+                self._idle.add(name)
             for user in self._of_task.get(key, ()):
                 self._files_for.setdefault(user, set()).add(name)
 
     def done(self, key: str) -> list[str]:
         """Files that nobody needs any more, as this task is done."""
-        for name in self._files_for.pop(key, ()):
+        mine = self._files_for.pop(key, set())
+        for name in mine:
             self._of_file[name].discard(key)
-        gone = [name for name, users in self._of_file.items() if not users]
+        gone = [name for name in mine | self._idle if not self._of_file[name]]
+        self._idle.clear()  # what has found users meanwhile is among theirs
         for name in gone:
             del self._of_file[name]
         return gone
