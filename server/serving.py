@@ -8,6 +8,8 @@ from __future__ import annotations
 import errno
 import gc
 import logging
+import os
+import signal
 import socket
 import sys
 import time
@@ -15,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from threading import Thread
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from granian import Granian
@@ -119,9 +122,31 @@ def _joined(host: str, port: int) -> str:
 
 _prepared: Flask | None = None
 
+# A terminal sends SIGINT and SIGHUP to all processes of a group. Only the main one takes them, and it ends
+# the workers with SIGTERM: a worker of granian that takes two signals within moments loses both, and is
+# killed after STOP_SECONDS.
+_FROM_A_TERMINAL = {signal.SIGINT, signal.SIGHUP} if hasattr(signal, "SIGHUP") else {signal.SIGINT}
+
+
+def _hold_signals() -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, *_FROM_A_TERMINAL})
+
+
+def _release_signals() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, *_FROM_A_TERMINAL})
+
+
+def _leave_signals_to_the_main_process() -> None:
+    # A new worker inherits the main process's handlers, which would swallow a SIGTERM that comes before
+    # granian installs the worker's own.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+
 
 def _application(config: dict[str, Any]) -> Queue:
     """The application of a process: the one that it was forked with, or else one of its own."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, _FROM_A_TERMINAL)  # for systems without fork
     if _prepared is not None:
         gc.freeze()  # what was there before stays: looking through it would only copy shared pages
         app = _prepared
@@ -141,7 +166,9 @@ def serve(
     log_requests: bool,
     when_ready: Callable[[], None],
 ) -> None:
-    """Serve until SIGINT or SIGTERM; requests in flight are answered first.
+    """Serve until SIGINT, SIGTERM or SIGHUP; answer the requests in flight first.
+
+    Under `nohup`, SIGHUP is ignored.
 
     Args:
         app: the application.
@@ -169,11 +196,24 @@ def serve(
         respawn_failed_workers=True,
         workers_kill_timeout=STOP_SECONDS,
     )
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(
+            before=_hold_signals,
+            after_in_parent=_release_signals,
+            after_in_child=_leave_signals_to_the_main_process,
+        )
+    # On SIGHUP, granian would start new workers and go on without the terminal.
+    ignored = hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    vars(server)["signal_handler_reload"] = _ignore if ignored else server.signal_handler_interrupt
     Thread(target=_tell, args=(host, port, when_ready), daemon=True).start()
     try:
         server.serve(target_loader=partial(_application, config), wrap_loader=False)
     finally:
         _prepared = None
+
+
+def _ignore(number: int, frame: FrameType | None) -> None:
+    pass
 
 
 def _tell(host: str, port: int, when_ready: Callable[[], None]) -> None:

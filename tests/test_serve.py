@@ -1,15 +1,17 @@
 """`shashki serve`: its messages, what it answers over a socket, and how it ends."""
 
 import json
+import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from http.client import HTTPConnection, HTTPResponse
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
 from pathlib import Path
 from time import sleep
 from urllib.error import HTTPError
@@ -18,9 +20,11 @@ from urllib.request import urlopen
 
 import pytest
 
-from server.serving import READING, AddressError, reserved, url_of
+from server.serving import READING, STOP_SECONDS, AddressError, reserved, url_of
 
 FEN = "W:WKa1,Ke1,c3:BKb8"
+ROOT = Path(__file__).parents[1]
+FROM_A_TERMINAL = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 Start = Callable[..., tuple[subprocess.Popen[str], int]]
 
 
@@ -30,27 +34,48 @@ def start(tables4: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     monkeypatch.setenv("SHASHKI_COMPILED", "no")  # loading kernels takes a second or two
     with ExitStack() as stack:
 
-        def start(*options: str) -> tuple[subprocess.Popen[str], int]:
+        def start(*options: str, before: Sequence[str] = ()) -> tuple[subprocess.Popen[str], int]:
             code = "import sys; from tablebase.cli import main; sys.exit(main())"
             argv = [sys.executable, "-c", code, "serve", "--port", "0", "--data", str(tables4), *options]
             pipe = subprocess.PIPE
-            process = stack.enter_context(subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True))
+            process = stack.enter_context(
+                subprocess.Popen(
+                    [*before, *argv], stdout=pipe, stderr=pipe, text=True, start_new_session=True
+                )
+            )
             stack.callback(process.terminate)  # killed, it would leave behind the processes that answer
-            assert process.stdout is not None
-            assert process.stdout.readline() == f"{tables4} holds all positions of up to 4 pieces.\n"
-            match = re.fullmatch(r"Serving at http://127\.0\.0\.1:(\d+)/ .*\n", process.stdout.readline())
-            assert match is not None
-            return process, int(match[1])
+            return process, announced_port(process, tables4)
 
         yield start
 
 
+def announced_port(process: subprocess.Popen[str], tables: Path) -> int:
+    """The port on which a server says that it serves these tables."""
+    assert process.stdout is not None
+    assert process.stdout.readline() == f"{tables} holds all positions of up to 4 pieces.\n"
+    match = re.fullmatch(r"Serving at http://127\.0\.0\.1:(\d+)/ .*\n", process.stdout.readline())
+    assert match is not None
+    return int(match[1])
+
+
 def ended(process: subprocess.Popen[str], how: signal.Signals) -> str:
-    """Ends it, and what it has written to stderr."""
+    """End it by a signal to its main process alone; return what it has written to stderr."""
     process.send_signal(how)
-    _, log = process.communicate(timeout=40)
+    return ended_log(process)
+
+
+def ended_as_by_a_terminal(process: subprocess.Popen[str], how: signal.Signals) -> str:
+    """End it by a signal to all its processes at once; return what it has written to stderr."""
+    os.killpg(process.pid, how)
+    return ended_log(process)
+
+
+def ended_log(process: subprocess.Popen[str]) -> str:
+    _, log = process.communicate(timeout=STOP_SECONDS / 2)  # after STOP_SECONDS, its workers are killed
     assert process.returncode == 0
     assert "Traceback" not in log
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)  # no worker is left
     return log
 
 
@@ -93,6 +118,89 @@ def test_processes_answer_and_count_together(start: Start) -> None:
     assert 'shashki_requests_total{method="GET",route="/v1/position",status="200"} 12.0' in text
     assert "shashki_positions_total 12.0" in text
     assert ended(process, signal.SIGTERM) == ""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("how", FROM_A_TERMINAL)
+def test_it_ends_when_a_terminal_stops_all_its_processes(
+    start: Start, how: signal.Signals, workers: int
+) -> None:
+    process, _ = start("--workers", str(workers))
+    assert ended_as_by_a_terminal(process, how) == ""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("how", FROM_A_TERMINAL)
+def test_a_client_that_keeps_its_connection_does_not_keep_it_from_ending(
+    start: Start, how: signal.Signals, workers: int
+) -> None:
+    process, port = start("--workers", str(workers))
+    with closing(HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+        connection.request("GET", "/health")
+        assert connection.getresponse().read()
+        assert ended_as_by_a_terminal(process, how) == ""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("how", FROM_A_TERMINAL)
+def test_it_ends_under_load_and_cuts_no_answer_short(start: Start, how: signal.Signals, workers: int) -> None:
+    process, port = start("--workers", str(workers))
+
+    def ask_until_it_ends() -> int:
+        answers = 0
+        while True:
+            connection = HTTPConnection("127.0.0.1", port, timeout=20)
+            try:
+                connection.request("GET", f"/v1/position?fen={quote(FEN)}")
+                response = connection.getresponse()
+            except (ConnectionError, RemoteDisconnected):
+                return answers  # not accepted any more
+            with closing(connection):
+                assert json.loads(response.read())["dtw"] == 31
+            answers += 1
+
+    with ThreadPoolExecutor(8) as clients:
+        answers = [clients.submit(ask_until_it_ends) for _ in range(8)]
+        sleep(0.5)
+        assert ended_as_by_a_terminal(process, how) == ""
+        assert sum(each.result() for each in answers) > 0
+
+
+@pytest.mark.skipif(shutil.which("nohup") is None, reason="no nohup")
+def test_under_nohup_it_outlives_the_terminal(start: Start) -> None:
+    process, port = start("--workers", "2", before=["nohup"])
+    os.killpg(process.pid, signal.SIGHUP)
+    sleep(0.5)
+    with urlopen(f"http://127.0.0.1:{port}/health") as response:
+        assert response.status == 200
+    assert ended(process, signal.SIGTERM) in ("", "nohup: ignoring input\n")
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make")
+@pytest.mark.parametrize("how", FROM_A_TERMINAL)
+def test_make_serve_ends_with_its_server(
+    how: signal.Signals, tables4: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHASHKI_COMPILED", "no")
+    command = tmp_path / "bin" / "shashki"
+    command.parent.mkdir()
+    command.write_text(f"#!{sys.executable}\nimport sys\nfrom tablebase.cli import main\nsys.exit(main())\n")
+    command.chmod(0o755)
+    (tmp_path / ".installed").touch()
+    argv = ["make", "--silent", "serve", f"VENV={tmp_path}", f"DATA={tables4}", "PORT=0"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        argv,
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as make:
+        announced_port(make, tables4)
+        os.killpg(make.pid, how)
+        make.communicate(timeout=STOP_SECONDS / 2)  # returns when every process has closed its output
 
 
 def test_what_is_no_request_is_refused_without_a_page(start: Start) -> None:
