@@ -10,19 +10,16 @@ from collections import Counter
 
 import numpy as np
 
-from generator import afters, blocks, exits, menexits, slices
-from generator import sides as sides_of
-from generator.boardpass import exits_differ, pass_on_board
+from generator import afters, blocks, slices
 from generator.boardwords import BoardWords, with_more
 from generator.materialgraph import both, pairs
 from generator.menplacements import Blocks
-from generator.settle import settle
 from generator.subsets import subsets
 from generator.workshop import Workshop, batch_size
 from tablebase.drawrules import KING_MOVES_ONLY
 from tablebase.material import Material
 
-PHASES = ("list blocks", "exits", "king moves", "after tables", "board", "results")
+PHASES = ("list blocks", "exits", "passes", "board", "results")
 
 
 def solve(pair: Material, tables_after: afters.Afters) -> tuple[Counter[str], afters.Afters]:
@@ -56,33 +53,28 @@ def solve(pair: Material, tables_after: afters.Afters) -> tuple[Counter[str], af
         listed: list[BoardWords] = []
         for start in range(0, last - first, size):
             men, turned, bases = (part[start : start + size] for part in placed)
-            sides = (
-                sides_of.make_side(kings, opponents, men, bases, 0, tables_after, shop.rooms[0]),
-                sides_of.make_side(opponents, kings, turned, bases, 1, tables_after, shop.rooms[1]),
-            )
-            count = 2 if sides[1].blocks else 1
-            own_bases = [np.ascontiguousarray(bases[:, s]) for s in range(count)]
-            for s in range(count):
-                take = exits.take_exits if sides[s].kings else menexits.take_exits_of_men
-                take(sides[s], tables, tables_after, shop.capture_work, False, results[s], own_bases[s])
+            batch = blocks.Batch(kings, opponents, men, turned, np.ascontiguousarray(bases.T))
+            exits = batch, tables, tables_after, shop.capture_work, shop.rooms, results, False
+            if kings or opponents:
+                blocks.exits_of_kings(*exits)
+            if not (kings and opponents):
+                blocks.exits_of_men(*exits)
             lap("exits")
             limit = KING_MOVES_ONLY.king_moves_plies or afters.LONGEST_PLIES
-            if kings and opponents:
-                ended = blocks.spread(sides, count, tables, tables_after.score, limit, shop.strip_room)
-            else:
-                ended = settle(sides, count, tables, limit, tables_after.score, False)
+            passes = blocks.passes_of_kings if kings and opponents else blocks.passes_of_men
+            ended = passes(batch, limit, tables, tables_after, shop.rooms, shop.strip_room)
             assert ended >= 0
-            lap("king moves")
-            for s in range(count):
-                blocks.finish_afters(sides[s], tables_after)
-            lap("after tables")
-            if not with_scores and (ended == blocks.CUT or exits_differ(sides, count)):
-                words = pass_on_board(sides, count, tables, tables_after, shop.strip_room, shop.board_words)
+            lap("passes")
+            if not with_scores:
+                cut = ended == blocks.CUT
+                words = blocks.board_pass(
+                    batch, tables, tables_after, shop.rooms, shop.strip_room, shop.board_words, cut
+                )
                 assert 0 <= words <= len(shop.board_words.words)
-                listed.append(slices._copy(shop.board_words, words))
+                if words:
+                    listed.append(slices._copy(shop.board_words, words))
             lap("board")
-            for s in range(count):
-                blocks.gather(sides[s], tables, results[s], own_bases[s], False, 0, 1)
+            blocks.gather_batch(batch, tables, tables_after, shop.rooms, results, False)
             lap("results")
         if listed:
             board = with_more(tables_after.board, tables_after.guard, listed)

@@ -23,7 +23,7 @@ from generator.memory import Memory
 from generator.menplacements import Blocks
 from generator.sides import Side
 from tablebase.kernels.bits import signed
-from tablebase.kernels.jit import kernel
+from tablebase.kernels.jit import inner, kernel
 from tablebase.material import Material
 
 
@@ -48,7 +48,7 @@ def _put_places(men: NDArray[np.int64], first: int, stride: int, places: NDArray
         places[block_number(men[block, 0], men[block, 1])] = first + block * stride
 
 
-@kernel
+@inner
 def begin_balance_scores(side: Side, tiers: Tiers) -> None:
     """Find the places of a batch's blocks, and take away the scores of a tier long past that stand there."""
     words, starts = side.rows * side.columns, side.balance_start

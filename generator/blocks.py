@@ -1,6 +1,8 @@
 """Solving a batch of blocks: exits of both sides, then the passes over their king moves (where a side has no
 kings, none), then the results in the order of the files' index."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,18 +15,18 @@ from generator.exits import take_exits
 from generator.menexits import take_exits_of_men
 from generator.results import BLESSED_LOSS, CURSED_WIN, LONGEST_DTC, NOT_DECIDED, STORED, VALUE, Results
 from generator.settle import LONGEST_SETTLED, settle
-from generator.sides import FIRST_PART, ONE_PART, Side, SideRoom, make_side, word_count
+from generator.sides import FIRST_PART, ONE_PART, Side, SideRoom, side_within, word_count
 from generator.spread import DTC_TOO_LONG, spread_at_once, spread_balance, spread_on_board
-from generator.staircase import climb
+from generator.staircase import StairRoom, climb, count_lacking, stair_room
 from generator.subsets import BINOMIAL, Subsets
 from tablebase.kernels.bits import highest, popcount, signed
-from tablebase.kernels.jit import kernel
+from tablebase.kernels.jit import inlined, inner, step
 
 # The pass under the rules was cut short by their limit.
 CUT = 1
 
 
-@kernel
+@inner
 def fill_draws(
     side: Side,
     tables: Subsets,
@@ -55,7 +57,7 @@ def fill_draws(
                     here[lane] = drawn if here[lane] == 0 else here[lane]
 
 
-@kernel
+@inner
 def gather(
     side: Side,
     tables: Subsets,
@@ -112,7 +114,7 @@ def gather(
                 index += 1
 
 
-@kernel
+@inner
 def finish_afters(side: Side, afters: Afters) -> None:
     """Complete a batch's after tables, in which all scores, if any, stand already."""
     words, starts, lost, won = word_count(side), side.word_start, side.lost, side.won
@@ -124,7 +126,7 @@ def finish_afters(side: Side, afters: Afters) -> None:
             won_after[start + word] = won[block * words + word]
 
 
-@kernel
+@inner
 def prepare(side: Side, scores: NDArray[np.uint8]) -> int:
     """Before the passes: nothing is decided, and exits are events, if there are `scores`. Returns the last
     slot of events, or EVENTS_FULL."""
@@ -135,7 +137,7 @@ def prepare(side: Side, scores: NDArray[np.uint8]) -> int:
     return 0
 
 
-@kernel
+@inner
 def spread(
     sides: tuple[Side, Side],
     count: int,
@@ -163,13 +165,212 @@ def spread(
     return CUT if limit <= LONGEST_DTC else DTC_TOO_LONG
 
 
-@kernel
+class Batch(NamedTuple):
+    """Blocks of one material that are solved together.
+
+    Attributes:
+        kings, opponent_kings: how many kings the first side and its opponent have.
+        men: [block, 2] bit sets, the men of the first side and of its opponent, as the first side sees them.
+        turned_men: [block, 2] bit sets, the same as the other side sees them when it moves.
+        bases: [2, block], the index of the block's first position in the slice of either side; the second row
+            is -1 throughout where each block is its own mirror.
+    """
+
+    kings: int
+    opponent_kings: int
+    men: NDArray[np.int64]
+    turned_men: NDArray[np.int64]
+    bases: NDArray[np.int64]
+
+
+@inlined
+def _sides(batch: Batch, afters: Afters, rooms: tuple[SideRoom, SideRoom]) -> Any:
+    kings, opponent_kings = batch.kings, batch.opponent_kings
+    return (
+        side_within(kings, opponent_kings, batch.men, batch.bases[0], afters, rooms[0]),
+        side_within(opponent_kings, kings, batch.turned_men, batch.bases[1], afters, rooms[1]),
+    )
+
+
+@step
+def exits_of_kings(
+    batch: Batch,
+    tables: Subsets,
+    afters: Afters,
+    work: NDArray[np.int64],
+    rooms: tuple[SideRoom, SideRoom],
+    results: tuple[Results, Results],
+    known: bool,
+) -> None:
+    """First step: find the exits of each side that has kings."""
+    sides = _sides(batch, afters, rooms)
+    for s in range(1 if sides[1].blocks == 0 else 2):
+        if sides[s].kings:
+            take_exits(sides[s], tables, afters, work, known, results[s], batch.bases[s])
+
+
+@step
+def exits_of_men(
+    batch: Batch,
+    tables: Subsets,
+    afters: Afters,
+    work: NDArray[np.int64],
+    rooms: tuple[SideRoom, SideRoom],
+    results: tuple[Results, Results],
+    known: bool,
+) -> None:
+    """First step: find the exits of each side that has no kings."""
+    sides = _sides(batch, afters, rooms)
+    for s in range(1 if sides[1].blocks == 0 else 2):
+        if not sides[s].kings:
+            take_exits_of_men(sides[s], tables, afters, work, known, results[s], batch.bases[s])
+
+
+@step
+def passes_of_kings(
+    batch: Batch,
+    limit: int,
+    tables: Subsets,
+    afters: Afters,
+    rooms: tuple[SideRoom, SideRoom],
+    strip_room: NDArray[np.uint32],
+) -> int:
+    """Second step, if both sides have kings: run the passes. Returns 0, `CUT`, or an error code."""
+    sides = _sides(batch, afters, rooms)
+    count = 1 if sides[1].blocks == 0 else 2
+    ended = spread(sides, count, tables, afters.score, limit, strip_room)
+    for s in range(count if ended >= 0 else 0):
+        finish_afters(sides[s], afters)
+    return ended
+
+
+@step
+def passes_of_men(
+    batch: Batch,
+    limit: int,
+    tables: Subsets,
+    afters: Afters,
+    rooms: tuple[SideRoom, SideRoom],
+    strip_room: NDArray[np.uint32],
+) -> int:
+    """Second step, if a side has no kings: settle its positions. Returns 0, `CUT`, or an error code."""
+    sides = _sides(batch, afters, rooms)
+    count = 1 if sides[1].blocks == 0 else 2
+    ended = settle(sides, count, tables, limit, afters.score, count == 0, strip_room)
+    if ended == 0 and limit < LONGEST_SETTLED:
+        ended = CUT
+    for s in range(count if ended >= 0 else 0):
+        finish_afters(sides[s], afters)
+    return ended
+
+
+@step
+def balance_pass(
+    batch: Batch,
+    limit: int,
+    tables: Subsets,
+    afters: Afters,
+    work: NDArray[np.int64],
+    rooms: tuple[SideRoom, SideRoom],
+    strip_room: NDArray[np.uint32],
+    tiers: tuple[Tiers, Tiers],
+) -> tuple[int, int]:
+    """Third step: find DTB up to `limit` plies.
+
+    Returns the last slot of events, or EVENTS_FULL, and how many positions still lack a DTB.
+    """
+    sides = _sides(batch, afters, rooms)
+    count = 1 if sides[1].blocks == 0 else 2
+    last_slot = 0
+    for s in range(count):
+        begin_balance_scores(sides[s], tiers[s])
+        score_balance(sides[s], tables, tiers[s], work)
+        found = list_events(sides[s], sides[s].dtb)
+        if found < 0:
+            return found, 0
+        last_slot = max(last_slot, found)
+    scores = tiers[0].scores, tiers[1].scores
+    spread_balance(sides, count, tables, scores, limit, last_slot, strip_room)
+    lacking = 0
+    for s in range(count):
+        lacking += count_lacking(sides[s])
+    return last_slot, lacking
+
+
+@step
+def balance_climb(
+    batch: Batch,
+    within: int,
+    limit: int,
+    last_slot: int,
+    tables: Subsets,
+    afters: Afters,
+    rooms: tuple[SideRoom, SideRoom],
+    tiers: tuple[Tiers, Tiers],
+    room: StairRoom,
+) -> bool:
+    """Third step, if positions lack a DTB: find DTB beyond the limit of king moves.
+
+    Returns whether every position that is decided under the king-moves rule has a DTB now.
+    """
+    sides = _sides(batch, afters, rooms)
+    count = 1 if sides[1].blocks == 0 else 2
+    return climb(sides, count, tables, (tiers[0].scores, tiers[1].scores), within, limit, last_slot, room)
+
+
+@step
+def balance_draws(
+    batch: Batch,
+    tables: Subsets,
+    afters: Afters,
+    rooms: tuple[SideRoom, SideRoom],
+    tiers: tuple[Tiers, Tiers],
+) -> None:
+    """Third step, its end: positions that are left without a score are drawn."""
+    sides = _sides(batch, afters, rooms)
+    for s in range(1 if sides[1].blocks == 0 else 2):
+        fill_draws(sides[s], tables, tiers[s].scores, sides[s].balance_start, FIRST_PART, ONE_PART)
+
+
+@step
+def board_pass(
+    batch: Batch,
+    tables: Subsets,
+    afters: Afters,
+    rooms: tuple[SideRoom, SideRoom],
+    strip_room: NDArray[np.uint32],
+    board_words: BoardWords,
+    cut: bool,
+) -> int:
+    """Fourth step, only without scores: the pass on the board. Returns what `pass_on_board` does."""
+    sides = _sides(batch, afters, rooms)
+    count = 1 if sides[1].blocks == 0 else 2
+    if cut or exits_differ(sides, count):
+        return pass_on_board(sides, count, tables, afters, strip_room, board_words)
+    return 0
+
+
+@step
+def gather_batch(
+    batch: Batch,
+    tables: Subsets,
+    afters: Afters,
+    rooms: tuple[SideRoom, SideRoom],
+    results: tuple[Results, Results],
+    with_balance: bool,
+) -> None:
+    """Last step: write the results in the order of the index."""
+    sides = _sides(batch, afters, rooms)
+    for s in range(1 if sides[1].blocks == 0 else 2):
+        gather(sides[s], tables, results[s], batch.bases[s], with_balance, FIRST_PART, ONE_PART)
+
+
+def _room_to_climb(rooms: tuple[SideRoom, SideRoom]) -> StairRoom:
+    return stair_room(max(room.words.shape[1] for room in rooms))
+
+
 def solve_batch(
-    men: NDArray[np.int64],
-    turned_men: NDArray[np.int64],
-    bases: NDArray[np.int64],
-    kings: int,
-    opponent_kings: int,
+    batch: Batch,
     limit: int,
     tables: Subsets,
     afters: Afters,
@@ -185,57 +386,37 @@ def solve_batch(
     """Solve a batch of blocks that do not lead to each other: into `results` and the after tables. Or, where
     the stored positions of `results` are `known` already, into the after tables alone.
 
-    `men` [block, 2]: the men of the first side and of its opponent, as the first side sees them; `turned_men`
-    the same for the other side to move. `bases` [block, 2]: the index of the block's first position in either
-    slice; -1 for the second in all or none of the batch, where the blocks are their own twins. `board_words`:
-    takes the words that are otherwise on the board, where there are no scores. `tiers` are used where there
-    is a `balance_limit`; 0 stands for no pass to the balance change. Returns how many words were to be taken
-    (more than there is room for: call again with more), or EVENTS_FULL (likewise), TOO_LONG or DTC_TOO_LONG.
+    `board_words`: takes the words that are otherwise on the board, where there are no scores. `tiers` are
+    used where there is a `balance_limit`; 0 stands for no pass to the balance change. Returns how many words
+    were to be taken (more than there is room for: call again with more), or EVENTS_FULL (likewise), TOO_LONG
+    or DTC_TOO_LONG.
     """
-    sides = (
-        make_side(kings, opponent_kings, men, bases, signed(0), afters, rooms[0]),
-        make_side(opponent_kings, kings, turned_men, bases, signed(1), afters, rooms[1]),
-    )
-    count = 1 if sides[1].blocks == 0 else 2
-    for s in range(count):
-        own_bases = np.ascontiguousarray(bases[:, s])
-        if sides[s].kings:
-            take_exits(sides[s], tables, afters, capture_work, known, results[s], own_bases)
-        else:
-            take_exits_of_men(sides[s], tables, afters, capture_work, known, results[s], own_bases)
-    if kings and opponent_kings:
-        ended = spread(sides, count, tables, afters.score, limit, strip_room)
-    else:
-        ended = settle(sides, count, tables, limit, afters.score, count == 0)
-        if ended == 0 and limit < LONGEST_SETTLED:
-            ended = CUT
+    kings, opponent_kings = batch.kings, batch.opponent_kings
+    if kings or opponent_kings:
+        exits_of_kings(batch, tables, afters, capture_work, rooms, results, known)
+    if not (kings and opponent_kings):
+        exits_of_men(batch, tables, afters, capture_work, rooms, results, known)
+    passes = passes_of_kings if kings and opponent_kings else passes_of_men
+    ended = passes(batch, limit, tables, afters, rooms, strip_room)
     if ended < 0:
         return ended
-    for s in range(count):
-        finish_afters(sides[s], afters)
     if balance_limit > 0:
-        last_slot = 0
-        for s in range(count):
-            begin_balance_scores(sides[s], tiers[s])
-            score_balance(sides[s], tables, tiers[s])
-            found = list_events(sides[s], sides[s].dtb)
-            if found < 0:
-                return found
-            last_slot = max(last_slot, found)
-        balance_scores = tiers[0].scores, tiers[1].scores
         within = min(limit, balance_limit)
-        spread_balance(sides, count, tables, balance_scores, within, last_slot, strip_room)
-        if not climb(sides, count, tables, balance_scores, within, balance_limit, last_slot):
+        last_slot, lacking = balance_pass(
+            batch, within, tables, afters, capture_work, rooms, strip_room, tiers
+        )
+        if last_slot < 0:
+            return last_slot
+        if lacking and not balance_climb(
+            batch, within, balance_limit, last_slot, tables, afters, rooms, tiers, _room_to_climb(rooms)
+        ):
             tiers[0].lacking[0] = 1
-        for s in range(count):
-            fill_draws(sides[s], tables, balance_scores[s], sides[s].balance_start, FIRST_PART, ONE_PART)
+        balance_draws(batch, tables, afters, rooms, tiers)
     found = 0
-    if len(afters.score) == 0 and (ended == CUT or exits_differ(sides, count)):
-        found = pass_on_board(sides, count, tables, afters, strip_room, board_words)
+    if len(afters.score) == 0:
+        found = board_pass(batch, tables, afters, rooms, strip_room, board_words, ended == CUT)
         if found < 0 or found > len(board_words.words):
             return found
-    for s in range(count):
-        if not known:
-            own_bases = np.ascontiguousarray(bases[:, s])
-            gather(sides[s], tables, results[s], own_bases, balance_limit > 0, FIRST_PART, ONE_PART)
+    if not known:
+        gather_batch(batch, tables, afters, rooms, results, balance_limit > 0)
     return found

@@ -17,10 +17,10 @@ from generator.sides import Side, word_count
 from generator.spread import TOO_LONG, spread_at_once
 from generator.subsets import Subsets
 from tablebase.kernels.bits import signed
-from tablebase.kernels.jit import kernel
+from tablebase.kernels.jit import inner
 
 
-@kernel
+@inner
 def exits_differ(sides: tuple[Side, Side], count: int) -> bool:
     """Whether any exit of a batch has another outcome on the board than under the rules."""
     for s in range(count):
@@ -35,7 +35,7 @@ def exits_differ(sides: tuple[Side, Side], count: int) -> bool:
     return False
 
 
-@kernel
+@inner
 def list_board_words(side: Side, afters: Afters, out: BoardWords, found: int) -> int:
     """After the pass on the board, list the words of one side that stand otherwise in its after table: in
     `out` from number `found` on, as far as there is room. Returns how many there are then."""
@@ -55,7 +55,7 @@ def list_board_words(side: Side, afters: Afters, out: BoardWords, found: int) ->
     return found
 
 
-@kernel
+@inner
 def pass_on_board(
     sides: tuple[Side, Side],
     count: int,
@@ -67,13 +67,13 @@ def pass_on_board(
     """The pass on the board of a batch that is solved under the rules, its words in the after tables.
     Completes the values, lists the words that differ in `out`, and returns how many there are (more than have
     room: call again with more), or TOO_LONG."""
-    no_scores = np.zeros(0, dtype=np.uint8)
+    no_scores = sides[0].value[:0]
     no_limit, on_board = signed(LONGEST_PLIES), count > 0
     if sides[0].kings and sides[0].opponent_kings:
         if not spread_at_once(sides, count, tables, no_limit, on_board, strip_room):
             return TOO_LONG
     else:
-        settle(sides, count, tables, no_limit, no_scores, on_board)
+        settle(sides, count, tables, no_limit, no_scores, on_board, strip_room)
     found = signed(0)
     for s in range(count):
         found = list_board_words(sides[s], afters, out, found)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tablebase.kernels.jit import kernel
+from tablebase.kernels.jit import inner
 
 GUARD_SHIFT = 8
 
@@ -33,10 +33,16 @@ def guard_of(words: int) -> NDArray[np.uint8]:
     return np.zeros((words >> GUARD_SHIFT) + 1, np.uint8)
 
 
-@kernel
+@inner
 def find(numbers: NDArray[np.int64], word: int) -> int:
     """Where a word stands in a sorted list; -1 if it does not."""
-    at = int(np.searchsorted(numbers, word))
+    at, end = 0, len(numbers)
+    while at < end:
+        middle = (at + end) // 2
+        if numbers[middle] < word:
+            at = middle + 1
+        else:
+            end = middle
     return at if at < len(numbers) and numbers[at] == word else -1
 
 

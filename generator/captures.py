@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from generator.subsets import STEP
 from tablebase.kernels.bits import highest, lowest
-from tablebase.kernels.jit import inlined, kernel
+from tablebase.kernels.jit import inlined, inner
 
 LAST_ROW = 28
 _ALL = 0xFFFFFFFF
@@ -44,11 +44,14 @@ ENDING = 5
 FIRST_ENDING = _STACK_NODES * _NODE
 _MOST_ENDINGS = 4096
 COUNT = FIRST_ENDING + _MOST_ENDINGS * ENDING
+# Behind that, the small arrays of other kernels: an `inner` kernel can make none of its own.
+SCRATCH = COUNT + 1
+_SCRATCH_LENGTH = 512
 
 
 def capture_work() -> NDArray[np.int64]:
     """Room for one thread to work out captures in."""
-    return np.zeros(COUNT + 1, dtype=np.int64)
+    return np.zeros(SCRATCH + _SCRATCH_LENGTH, dtype=np.int64)
 
 
 @inlined
@@ -125,7 +128,7 @@ def push(work: NDArray[np.int64], node: int, square: int, king: int, captured: i
     work[node * _NODE + 3] = lanes
 
 
-@kernel
+@inner
 def carry_on(
     work: NDArray[np.int64], nodes: int, men: int, others: int, targets: int, stands_by: bool
 ) -> int:
@@ -190,7 +193,7 @@ def carry_on(
     return started
 
 
-@kernel
+@inner
 def _lane_king_captures(work: NDArray[np.int64], men: int, others: int, targets: int, valid: int) -> int:
     """Captures by the lane king: for each victim and direction, all squares on one side share the landing
     squares on the other. Returns the lanes that have one."""
@@ -225,7 +228,7 @@ def _lane_king_captures(work: NDArray[np.int64], men: int, others: int, targets:
     return started
 
 
-@kernel
+@inner
 def captures(work: NDArray[np.int64], lane: bool, men: int, others: int, targets: int, valid: int) -> int:
     """All captures of a word; the lanes that have one.
 

@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 from generator.afters import DRAWN, WIN_AT_ONCE, block_number
 from generator.balancescores import Tiers
-from generator.captures import LAST_ROW
+from generator.captures import LAST_ROW, SCRATCH
 from generator.results import NOT_DECIDED
 from generator.sides import WINS_SLOT, Side
 from generator.subsets import STEP, Subsets
 from tablebase.kernels.bits import lowest, signed
-from tablebase.kernels.jit import kernel
+from tablebase.kernels.jit import inner
 
 EVENTS_FULL = -2
 
 
-@kernel
+@inner
 def list_events(side: Side, best: NDArray[np.uint8]) -> int:
     """Turn the best scores of a batch (of the lanes in `rule_any`) into events, and `best` into results not
     decided yet; `held` is set anew. Losses of score s stand in slot s, wins in slot WINS_SLOT + WIN_AT_ONCE -
@@ -60,8 +60,8 @@ def list_events(side: Side, best: NDArray[np.uint8]) -> int:
     return last
 
 
-@kernel
-def score_balance(side: Side, tables: Subsets, tiers: Tiers) -> None:
+@inner
+def score_balance(side: Side, tables: Subsets, tiers: Tiers, work: NDArray[np.int64]) -> None:
     """The exits of a batch by the plies to the next balance change: their best scores, in `dtb`. A capture or
     a promotion takes 1, another step of a man one more than the position it leads to.
 
@@ -73,8 +73,7 @@ def score_balance(side: Side, tables: Subsets, tiers: Tiers) -> None:
     change_win, change_safe, change_any = side.change_win, side.change_safe, side.change_any
     own_sets = tables.squares[tables.start[kings - 1] :]
     opponent_sets = tables.squares[tables.start[opponent_kings] :]
-    step_to = np.zeros(24, dtype=np.int64)
-    step_start = np.zeros(24, dtype=np.int64)
+    step_to, step_start = work[SCRATCH : SCRATCH + 24], work[SCRATCH + 24 : SCRATCH + 48]
     for block in range(side.blocks):
         men, opponent_men = signed(men_of[block]), signed(opponent_men_of[block])
         all_men = men | opponent_men

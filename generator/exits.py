@@ -20,21 +20,21 @@ from numpy.typing import NDArray
 
 from generator.afters import DRAWN, WIN_AT_ONCE, Afters, block_offset
 from generator.boardwords import GUARD_SHIFT, find
-from generator.captures import COUNT, ENDING, FIRST_ENDING, LAST_ROW, captures
+from generator.captures import COUNT, ENDING, FIRST_ENDING, LAST_ROW, SCRATCH, captures
 from generator.results import BLESSED_LOSS, DRAW, NOT_DECIDED, VALUE, Results
 from generator.sides import FIRST_PART, ONE_PART, STRIP, Side
 from generator.subsets import BINOMIAL, STEP, Subsets, rank
 from tablebase.kernels.bits import highest, lowest, popcount, signed
-from tablebase.kernels.jit import kernel
+from tablebase.kernels.jit import inner
 
 
-@kernel
+@inner
 def take_captures(
     side: Side, tables: Subsets, afters: Afters, work: NDArray[np.int64], part: int, parts: int
 ) -> None:
     """The captures of a batch: which lanes have one (the rest of the valid ones are `quiet`), and their
     best; all other scores are set to 0. Threads can share the words, each a `part` of `parts`."""
-    score = np.zeros(32, dtype=np.uint8)
+    score = work[SCRATCH : SCRATCH + 4].view(np.uint8)
     columns, rows = side.columns, side.rows
     men_of, opponent_men_of = side.men, side.opponent_men
     quiet, held = side.quiet, side.held
@@ -146,7 +146,7 @@ def take_captures(
                 board_safe[word] = safe_there
 
 
-@kernel
+@inner
 def _take_mens_moves(side: Side, tables: Subsets, afters: Afters, promotions: bool) -> None:
     """The men's moves of a batch, for its quiet positions: promotions, or all others."""
     kings, columns, rows, opponent_kings = side.kings, side.columns, side.rows, side.opponent_kings
@@ -217,16 +217,21 @@ def _take_mens_moves(side: Side, tables: Subsets, afters: Afters, promotions: bo
                             here[lane] = max(here[lane], offered)
 
 
-@kernel
+@inner
 def _keep_changes(side: Side) -> None:
     """The exits so far, captures and promotions, are those that change the balance of forces."""
     words = side.blocks * side.rows * side.columns
-    side.change_win[:words] = side.rule_win[:words]
-    side.change_safe[:words] = side.rule_safe[:words]
-    side.change_any[:words] = side.rule_any[:words]
+    rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
+    change_win, change_safe, change_any = side.change_win, side.change_safe, side.change_any
+    for word in range(words):
+        change_win[word], change_safe[word], change_any[word] = (
+            rule_win[word],
+            rule_safe[word],
+            rule_any[word],
+        )
 
 
-@kernel
+@inner
 def take_known(side: Side, tables: Subsets, results: Results, bases: NDArray[np.int64]) -> None:
     """Instead of men's moves: every quiet position of a batch is decided, as `results` know it. Restoring a
     slice is solving it with nothing left to find."""
@@ -278,7 +283,7 @@ def take_known(side: Side, tables: Subsets, results: Results, bases: NDArray[np.
                 index += 1
 
 
-@kernel
+@inner
 def take_exits(
     side: Side,
     tables: Subsets,

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from generator.afters import WIN_AT_ONCE, Afters, block_offset
 from generator.boardwords import GUARD_SHIFT, find
-from generator.captures import COUNT, ENDING, FIRST_ENDING, LAST_ROW, captures_from, carry_on, push
+from generator.captures import COUNT, ENDING, FIRST_ENDING, LAST_ROW, SCRATCH, captures_from, carry_on, push
 from generator.exits import take_known
 from generator.results import Results
 from generator.sides import Side
 from generator.subsets import STEP, Subsets, rank
 from tablebase.kernels.bits import lowest, popcount, signed
-from tablebase.kernels.jit import inlined, kernel
+from tablebase.kernels.jit import inlined, inner
 
 # Fields of a step of a man, and of a capture of one piece; at most 8 men with 4 directions each. A word is
 # looked up at WORD + n, and its LANE, its score at SCORE + n * STRIDE: n is the column, or the rank of the
@@ -50,7 +50,7 @@ def _put_place(
     move[at + _STRIDE] = 32 if crowned else 1
 
 
-@kernel
+@inner
 def _list_steps(
     move: NDArray[np.int64],
     men: int,
@@ -75,7 +75,7 @@ def _list_steps(
     return count
 
 
-@kernel
+@inner
 def _list_captures(
     move: NDArray[np.int64],
     men: int,
@@ -112,7 +112,7 @@ def _list_captures(
     return count
 
 
-@kernel
+@inner
 def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.int64], known: bool) -> None:
     """Captures, and men's steps where there are none (but if the quiet positions are `known`)."""
     columns, opponent_kings = side.columns, side.opponent_kings
@@ -129,8 +129,8 @@ def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.in
     starts, score_starts = afters.start, afters.score_start
     opponent_sets = tables.squares[tables.start[opponent_kings] :]
     with_scores = len(scores) > 0
-    steps = np.zeros(_MOST * _FIELDS, dtype=np.int64)
-    jumps = np.zeros(_MOST * _FIELDS, dtype=np.int64)
+    steps = work[SCRATCH : SCRATCH + _MOST * _FIELDS]
+    jumps = work[SCRATCH + _MOST * _FIELDS : SCRATCH + 2 * _MOST * _FIELDS]
     step_count = jump_count = 0
     men = opponent_men = 0
     for word in range(side.blocks * columns):
@@ -240,7 +240,7 @@ def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.in
             board_win[word], board_safe[word] = wins_there, safe_there
 
 
-@kernel
+@inner
 def take_exits_of_men(
     side: Side,
     tables: Subsets,

@@ -1,6 +1,7 @@
 """Progress bars in a terminal, silence elsewhere."""
 
 import sys
+import time
 from threading import Lock
 from typing import NoReturn
 
@@ -17,6 +18,7 @@ class Bar:
         self._lock = Lock()
         self._bar: tqdm[NoReturn] | None = None
         self._begun = False
+        self._next_line = 0.0
         self._restoring = False
         self._pairs = 0
         self._written = 0
@@ -36,6 +38,17 @@ class Bar:
             total=plan.positions, unit=" positions", unit_scale=True, dynamic_ncols=True,
             disable=not sys.stderr.isatty(), desc="compiling" if plan.todo else "done", mininterval=0.2,
         )  # fmt: skip
+
+    def compiled(self, name: str, done: int, total: int) -> None:
+        """One more kernel is compiled, the `done`-th of about `total`.
+
+        Without a terminal this writes a line every five seconds.
+        """
+        if self._bar is not None and not self._bar.disable:
+            self._bar.set_description(f"compiling {done}/{total} {name}")
+        elif time.monotonic() >= self._next_line:
+            self._next_line = time.monotonic() + 5
+            print(f"compiling: {done} of about {total} kernels", file=sys.stderr, flush=True)
 
     def material(self, pair: Material, restoring: bool) -> None:
         """The next pair of materials is begun (or, `restoring`, read back)."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from generator import afters
+from generator.compilation import SolverParts, compile_solver
 from generator.errors import OtherTablesError, PlanError
 from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
@@ -18,7 +19,7 @@ from generator.memory import Memory
 from generator.pairfiles import generator_version, restore_pair, write_pair
 from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, plan
 from generator.sizes import readable
-from generator.slices import Crew, Pair, compile_solver
+from generator.slices import Crew, Pair
 from tablebase.atomicfile import TEMPORARY_SUFFIX
 from tablebase.drawrules import OFFICIAL, Ruleset
 from tablebase.errors import ManifestError, MaterialError, TableError, WrongVersionError
@@ -43,6 +44,9 @@ class Progress(Protocol):
     def begin(self, plan: Plan) -> None:
         """The run begins."""
 
+    def compiled(self, name: str, done: int, total: int) -> None:
+        """One more kernel is compiled, the `done`-th of about `total`."""
+
     def material(self, pair: Material, restoring: bool) -> None:
         """The next pair of materials is begun (or, `restoring`, read back)."""
 
@@ -63,6 +67,9 @@ class Silent:
         """Nothing."""
 
     def begin(self, plan: Plan) -> None:
+        """Nothing."""
+
+    def compiled(self, name: str, done: int, total: int) -> None:
         """Nothing."""
 
     def material(self, pair: Material, restoring: bool) -> None:
@@ -359,17 +366,17 @@ def generate(
             progress.replacing(note)
             _remove_tables(directory)
         progress.begin(work)
-        compiling = _compile() if work.todo else 0.0
+        compiling = _compile(work, progress) if work.todo else 0.0
         if work.todo:
             store = Memory(directory, limit) if is_mapped(work, limit) else Memory()
             _Run(directory, manifest, work, ruleset, progress, store, limit).run()
     return Summary(work, time.perf_counter() - started - compiling, compiling, manifest.sizes())
 
 
-def _compile() -> float:
-    """Compile the solver, or load it; the seconds that took."""
+def _compile(work: Plan, progress: Progress) -> float:
+    """Compile the solver, or load it; return the seconds that took."""
     began = time.perf_counter()
-    compile_solver()
+    compile_solver(SolverParts.of(work), progress.compiled)
     return time.perf_counter() - began
 
 

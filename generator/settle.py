@@ -15,7 +15,7 @@ from generator.sides import Side, word_count
 from generator.spread import TOO_LONG
 from generator.subsets import BINOMIAL, STEP, Subsets
 from tablebase.kernels.bits import lowest, signed
-from tablebase.kernels.jit import inlined, kernel
+from tablebase.kernels.jit import inlined, inner
 
 # The longest DTC where a side has no kings: a king move, to a position that its side has to leave at once.
 LONGEST_SETTLED = 2
@@ -53,7 +53,7 @@ def _on_board(value: int, wins: int, loses: int) -> int:
     return CURSED_WIN if wins else BLESSED_LOSS
 
 
-@kernel
+@inner
 def _settle_without_kings(
     side: Side, other: Side, tables: Subsets, limit: int, scores: NDArray[np.uint8], on_board: bool
 ) -> int:
@@ -132,9 +132,15 @@ def _slide_scores(
             room[direction * _SQUARES + square] = through if (empty >> square) & 1 else np.uint8(0)
 
 
-@kernel
+@inner
 def _settle_with_kings(
-    side: Side, other: Side, tables: Subsets, limit: int, scores: NDArray[np.uint8], on_board: bool
+    side: Side,
+    other: Side,
+    tables: Subsets,
+    limit: int,
+    scores: NDArray[np.uint8],
+    on_board: bool,
+    strip_room: NDArray[np.uint32],
 ) -> int:
     """The positions of a side with kings whose opponent, settled before, has none. Returns 0 or TOO_LONG."""
     rows, kings, goal_words = side.rows, side.kings, word_count(other)
@@ -149,9 +155,9 @@ def _settle_with_kings(
     king_steps, steps_start = tables.king_steps, tables.king_steps_start[tables.start[kings - 1] :]
     turned_ranks = tables.reversed_rank[tables.start[kings] :]
     with_scores = len(scores) > 0
-    room = np.zeros(4 * _SQUARES, dtype=np.uint8)
-    path = np.zeros(32, dtype=np.uint8)
-    reached = np.zeros(32, dtype=np.uint8)
+    bytes_of = strip_room.view(np.uint8)
+    path, reached, room = bytes_of[:32], bytes_of[32:64], bytes_of[64 : 64 + 4 * _SQUARES]
+    bytes_of[: 64 + 4 * _SQUARES] = 0
     for word in range(side.blocks * rows):
         quiet, exits = signed(quiet_lanes[word]), signed(rule_any[word])
         decided = quiet | exits
@@ -235,7 +241,7 @@ def _settle_with_kings(
     return 0
 
 
-@kernel
+@inner
 def settle(
     sides: tuple[Side, Side],
     count: int,
@@ -243,6 +249,7 @@ def settle(
     limit: int,
     scores: NDArray[np.uint8],
     on_board: bool,
+    strip_room: NDArray[np.uint32],
 ) -> int:
     """The positions of a batch in which a side has no kings, from their exits, whose best scores are in
     `dtw`: distances, and the scores and words `lost` and `won` of both sides' after tables (the words stay
@@ -261,7 +268,9 @@ def settle(
                 return error
     for s in range(count):
         if sides[s].kings:
-            error = _settle_with_kings(sides[s], sides[count - 1 - s], tables, limit, scores, on_board)
+            error = _settle_with_kings(
+                sides[s], sides[count - 1 - s], tables, limit, scores, on_board, strip_room
+            )
             if error:
                 return error
     return 0

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from generator.afters import Afters, block_offset
 from generator.subsets import BINOMIAL
 from tablebase.kernels.bits import popcount
-from tablebase.kernels.jit import inlined, kernel
+from tablebase.kernels.jit import inlined, inner, kernel
 
 # Columns are looked at in strips of this many words: two AVX-512 registers, and a fine enough grain to skip
 # by.
@@ -96,6 +96,11 @@ def word_count(side: Side) -> int:
     return side.rows * side.columns
 
 
+def strip_room() -> NDArray[np.uint32]:
+    """Buffers for three strips of words, for one thread."""
+    return np.zeros(3 * STRIP, dtype=np.uint32)
+
+
 class SideRoom(NamedTuple):
     """One side's arrays (see `Side`), for a batch of blocks; one a thread."""
 
@@ -113,18 +118,16 @@ class SideRoom(NamedTuple):
     event_lanes: NDArray[np.uint32]
 
 
-@kernel
-def make_side(
+def _make_side(
     kings: int,
     opponent_kings: int,
     men: NDArray[np.int64],
     bases: NDArray[np.int64],
-    s: int,
     afters: Afters,
     room: SideRoom,
 ) -> Side:
-    """A side of the blocks `men` [block, 2]; without those that are their own twins on the second side."""
-    blocks = len(men) if bases[0, s] >= 0 else 0
+    """The arrays of one side of the blocks `men` [block, 2]; it has no blocks where `bases` [block] is -1."""
+    blocks = len(men) if bases[0] >= 0 else 0
     lanes = 32 if kings else 1
     for block in range(blocks):
         own, opponent = men[block, 0], men[block, 1]
@@ -145,3 +148,7 @@ def make_side(
         room.strips[0], room.strips[1], room.touched,
         room.event_first, room.event_next, room.event_word, room.event_lanes,
     )  # fmt: skip
+
+
+make_side = kernel(_make_side)
+side_within = inner(_make_side)

@@ -2,8 +2,8 @@
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
-from typing import Any, NamedTuple
+from concurrent.futures import Executor
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from generator.afters import (
     LONGEST_PLIES,
     Afters,
-    allocate,
     forget_material,
     forget_outcomes,
     parts_of,
     places_of,
 )
 from generator.balancescores import NO_TIERS, BalanceScores, Tiers
-from generator.blocks import solve_batch
+from generator.blocks import Batch, solve_batch
 from generator.boardwords import BoardWords, with_more
 from generator.errors import StoppedError
 from generator.memory import Memory
@@ -28,19 +27,24 @@ from generator.subsets import Subsets, subsets
 from generator.together import Team, solve_together
 from generator.workshop import Workshop, batch_size, is_done
 from tablebase.indexing import sets_at
-from tablebase.kernels.jit import interruptible
 from tablebase.material import Material
 
 # The work of one task: enough positions to hide what starting it costs.
 _TASK_POSITIONS = 100_000
-# A block with as many positions is shared by threads: with fewer, waiting for one another takes longer.
-_SHARED_POSITIONS = 100_000
+# A block of at least so many positions is shared by threads. Below, compiling the kernels for that would take
+# longer than sharing saves in a whole run.
+_SHARED_POSITIONS = 50_000_000
 # Results looked through in one go: what numpy makes of them on the way is a few times their size.
 _AT_ONCE = 1 << 24
 _NO_LIMIT = LONGEST_PLIES
 
 Pair = tuple[Results, Results]
 """The values of a material and of its mirror; the same object twice where it is its own mirror."""
+
+
+def is_shared(material: Material) -> bool:
+    """Whether threads share the only block of a material."""
+    return not material.men and material.positions >= _SHARED_POSITIONS
 
 
 def counts_balance(material: Material) -> bool:
@@ -333,11 +337,9 @@ class Crew:
         while begin < len(placed.men) and not self._stopping.is_set():
             men, turned_men, bases = (part[begin : begin + size] for part in placed)
             found = solve_batch(
-                men,
-                turned_men,
-                bases,
-                material.own_kings,
-                material.other_kings,
+                Batch(
+                    material.own_kings, material.other_kings, men, turned_men, np.ascontiguousarray(bases.T)
+                ),
                 work.limit,
                 work.tables,
                 self._afters,
@@ -359,7 +361,7 @@ class Crew:
 
     def _run(self, material: Material, results: Pair, known: bool) -> None:
         work = self.begin(material, known)
-        if self._jobs > 1 and not material.men and material.positions >= _SHARED_POSITIONS:
+        if self._jobs > 1 and is_shared(material):
             self._solve_together(work, results)
             return
         for number, run in enumerate(work.blocks.runs):
@@ -397,25 +399,3 @@ class Crew:
         if more:
             board = with_more(self._afters.board, self._afters.guard, more)
             self._afters = self._afters._replace(board=board)
-
-
-class _Here(Executor):
-    """Does the work in the calling thread, at once."""
-
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        future.set_result(function(*args, **kwargs))
-        return future
-
-
-def compile_solver() -> None:
-    """Have the solver's kernels compiled (or loaded) in the calling thread. In the main thread Ctrl-C can
-    stop this; a pool of threads would wait for its end first."""
-    smallest, with_man = Material(1, 0, 1, 0), Material(1, 1, 1, 0)
-    tables = allocate([smallest], smallest.pieces)
-    crew = Crew(tables, None, _Here(), 1, lambda positions: None)
-    with interruptible():
-        crew.solve(smallest)
-        # What the calling thread itself does between blocks, of any material.
-        BalanceScores(with_man, Blocks(with_man), Memory()).of_run(0)
-        places_of(tables, 0, 1, 0, 2)

@@ -27,7 +27,7 @@ from generator.results import BLESSED_LOSS, CURSED_WIN, NOT_DECIDED
 from generator.sides import FIRST_PART, ONE_PART, STRIP, WINS_SLOT, Side, strip_count, word_count
 from generator.subsets import BINOMIAL, Subsets
 from tablebase.kernels.bits import lowest, signed
-from tablebase.kernels.jit import inlined, kernel
+from tablebase.kernels.jit import inlined, inner
 
 TOO_LONG = -1
 DTC_TOO_LONG = -3
@@ -38,7 +38,7 @@ NEVER = 255
 # it is about wins is worked out, not written as a literal, or numba compiles these kernels once for each.
 
 
-@kernel
+@inner
 def _find(
     side: Side, tables: Subsets, wins: bool, ply: int, strip_room: NDArray[np.uint32], part: int, parts: int
 ) -> None:
@@ -103,7 +103,7 @@ def _find(
                 touched_rows[strip * rows + row] = ply
 
 
-@kernel
+@inner
 def _apply(
     side: Side,
     other: Side,
@@ -172,7 +172,7 @@ def _apply(
     return decided
 
 
-@kernel
+@inner
 def _take_events(side: Side, slot: int, wins: bool, ply: int) -> None:
     """The exits whose distance is reached: wins, or losses and lanes no longer held."""
     event = signed(side.event_first[slot])
@@ -207,7 +207,7 @@ def _take_events(side: Side, slot: int, wins: bool, ply: int) -> None:
         event = signed(following[event])
 
 
-@kernel
+@inner
 def _begin(side: Side) -> None:
     words = side.blocks * word_count(side)
     side.lost[:words] = 0
@@ -223,7 +223,14 @@ def _begin(side: Side) -> None:
         open_lanes[word] = quiet[word]
 
 
-@kernel
+@inlined
+def _hold_exits(side: Side, words: int) -> None:
+    held, rule_any = side.held, side.rule_any
+    for word in range(words):
+        held[word] = rule_any[word]
+
+
+@inner
 def _close(side: Side, ply: int) -> None:
     """Results applied at the ply before are no longer open, and no longer new."""
     touched, open_lanes, new_wins, new_losses = side.touched, side.open, side.new_wins, side.new_losses
@@ -247,7 +254,7 @@ def _close(side: Side, ply: int) -> None:
                 losses[c] = 0
 
 
-@kernel
+@inner
 def begin_on_board(sides: tuple[Side, Side], count: int, ply: int) -> None:
     """The first step of a ply of the pass on the board."""
     for s in range(count):
@@ -258,7 +265,7 @@ def begin_on_board(sides: tuple[Side, Side], count: int, ply: int) -> None:
         _take_events(sides[s], WINS_SLOT + ply // 2 if wins else ply // 2, wins, ply)
 
 
-@kernel
+@inner
 def find_on_board(
     sides: tuple[Side, Side],
     count: int,
@@ -273,7 +280,7 @@ def find_on_board(
         _find(sides[s], tables, ply % 2 == 1, ply, strip_room, part, parts)
 
 
-@kernel
+@inner
 def apply_on_board(
     sides: tuple[Side, Side],
     count: int,
@@ -297,7 +304,7 @@ def apply_on_board(
     return decided
 
 
-@kernel
+@inner
 def spread_on_board(
     sides: tuple[Side, Side],
     count: int,
@@ -339,7 +346,7 @@ def _take_exits_at_once(side: Side, on_board: bool) -> None:
         side.won_changed[strip] = 1
 
 
-@kernel
+@inner
 def begin_at_once(sides: tuple[Side, Side], count: int, ply: int, on_board: bool) -> None:
     """The first step of a ply of the pass under the rules; or `on_board`, of the one without distances."""
     for s in range(count):
@@ -347,13 +354,13 @@ def begin_at_once(sides: tuple[Side, Side], count: int, ply: int, on_board: bool
         if ply == 0:
             _begin(side)
             words = side.blocks * word_count(side)
-            side.held[:words] = side.rule_any[:words]
+            _hold_exits(side, words)
         _close(side, ply)
         if ply == 1:
             _take_exits_at_once(side, on_board)
 
 
-@kernel
+@inner
 def find_both(
     sides: tuple[Side, Side],
     count: int,
@@ -369,16 +376,16 @@ def find_both(
             _find(sides[s], tables, kind == 0, ply, strip_room, part, parts)
 
 
-@kernel
+@inner
 def apply_at_once(
     sides: tuple[Side, Side], count: int, tables: Subsets, ply: int, on_board: bool, part: int, parts: int
 ) -> int:
     """The third step of a ply of these passes; how many positions it decides."""
-    no_scores = np.zeros(0, dtype=np.uint8)
     decided = 0
     for s in range(count):
         t = count - 1 - s
         starts, values = sides[t].score_start, sides[s].value
+        no_scores = values[:0]
         for kind in range(2):
             wins = kind == 0
             value = 2 * ply + (1 if wins else 0)
@@ -401,7 +408,7 @@ def apply_at_once(
     return decided
 
 
-@kernel
+@inner
 def spread_at_once(
     sides: tuple[Side, Side],
     count: int,
@@ -422,7 +429,7 @@ def spread_at_once(
     return False
 
 
-@kernel
+@inner
 def spread_balance(
     sides: tuple[Side, Side],
     count: int,
@@ -438,7 +445,7 @@ def spread_balance(
     for s in range(count):
         _begin(sides[s])
         words = sides[s].blocks * word_count(sides[s])
-        sides[s].held[:words] = sides[s].rule_any[:words]
+        _hold_exits(sides[s], words)
     for ply in range(limit + 1):
         for s in range(count):
             _close(sides[s], ply)

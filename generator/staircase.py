@@ -14,6 +14,8 @@ on each stair, and only such reasons are followed. Most positions need no more t
 stair on, and are never looked at.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,11 +24,34 @@ from generator.results import NOT_DECIDED
 from generator.sides import WINS_SLOT, Side, word_count
 from generator.subsets import BINOMIAL, STEP, Subsets, rank
 from tablebase.kernels.bits import lowest, signed
-from tablebase.kernels.jit import kernel
+from tablebase.kernels.jit import inner
 
 _NEVER = 127
 _LOSES = 128
-_FIRST_ROOM = 1024
+
+
+class StairRoom(NamedTuple):
+    """Buffers of `climb` for a batch.
+
+    Attributes:
+        needs: [side, place].
+        exits: [side, place], the best exits as scores.
+        queues: [4, place], queues of places; a place is in a queue once at most. Most of it is never touched.
+    """
+
+    needs: NDArray[np.uint8]
+    exits: NDArray[np.uint8]
+    queues: NDArray[np.int32]
+
+
+def stair_room(words: int) -> StairRoom:
+    """Allocate the buffers for `words` words of a side."""
+    places = words * 32
+    return StairRoom(
+        needs=np.empty((2, places), np.uint8),
+        exits=np.empty((2, places), np.uint8),
+        queues=np.empty((4, places), np.int32),
+    )
 
 
 # Positions are told by their place: word * 32 + lane, the lane that of the mover's highest king. Arrays are
@@ -34,23 +59,21 @@ _FIRST_ROOM = 1024
 # stands with _LOSES on top, so that one look at it says both.
 
 
-@kernel
-def _needs_of(side: Side, king_limit: int) -> NDArray[np.uint8]:
+@inner
+def _find_needs(side: Side, king_limit: int, needs: NDArray[np.uint8]) -> None:
     """The needs on the lowest stair, where DTB stands as far as it is found there; one more than the limit
     for what else is decided under the king-moves rule, _NEVER for the rest. Nothing waits then."""
     words = side.blocks * word_count(side)
     values, dtb = side.value, side.dtb
-    needs = np.empty(words * 32, np.uint8)
     for place in range(words * 32):
         value = signed(values[place])
         need = king_limit + 1 if dtb[place] == NOT_DECIDED else signed(dtb[place])
         needs[place] = _NEVER if value == NOT_DECIDED else need if value & 1 else need + _LOSES
     side.new_wins[:words] = 0
-    return needs
 
 
-@kernel
-def _exits_of(side: Side) -> NDArray[np.uint8]:
+@inner
+def _find_exits(side: Side, exits: NDArray[np.uint8]) -> None:
     """The best exit of each position, as a score (see `score_balance`), from the events; 0 where there is
     none."""
     words, any_exit = side.blocks * word_count(side), side.rule_any
@@ -60,7 +83,6 @@ def _exits_of(side: Side) -> NDArray[np.uint8]:
         side.event_word,
         side.event_lanes,
     )
-    exits = np.zeros(words * 32, np.uint8)
     for word in range(words):
         for lane in range(32):
             exits[word * 32 + lane] = DRAWN if (signed(any_exit[word]) >> lane) & 1 else 0
@@ -73,15 +95,14 @@ def _exits_of(side: Side) -> NDArray[np.uint8]:
                 exits[signed(words_of[event]) * 32 + lowest(lanes)] = score
                 lanes &= lanes - 1
             event = signed(following[event])
-    return exits
 
 
-@kernel
+@inner
 def _add_from_exits(
     side: Side, slot: int, need: int, needs: NDArray[np.uint8], queue: NDArray[np.int32], count: int
-) -> tuple[NDArray[np.int32], int]:
-    """Add to a queue the positions of this need that have an exit of so many plies. Returns the queue, which
-    may have grown, and how many there are in it."""
+) -> int:
+    """Add to a queue the positions of this need that have an exit of so many plies. Returns how many there
+    are in it."""
     first, following, words_of, lanes_of = (
         side.event_first,
         side.event_next,
@@ -99,16 +120,14 @@ def _add_from_exits(
                 lanes &= lanes - 1
                 if needs[word * 32 + lane] != (need if kind else need + _LOSES):
                     continue
-                if count == len(queue):
-                    queue = np.concatenate((queue, np.empty_like(queue)))
                 queue[count] = word * 32 + lane
                 count += 1
                 waits[word] |= np.uint32(np.uint32(1) << np.uint32(lane))
             event = signed(following[event])
-    return queue, count
+    return count
 
 
-@kernel
+@inner
 def _settle(
     side: Side,
     other: Side,
@@ -171,7 +190,7 @@ def _settle(
     return kept
 
 
-@kernel
+@inner
 def _add_before(
     side: Side,
     other: Side,
@@ -181,10 +200,9 @@ def _add_before(
     needs: NDArray[np.uint8],
     needs_before: NDArray[np.uint8],
     queue: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], int]:
+) -> int:
     """Put into an empty queue of the other side's the positions of this need from which a king move leads to
-    one of these places, as a winner wants it, or a loser must. Returns the queue, which may have grown, and
-    how many are in it."""
+    one of these places, as a winner wants it, or a loser must. Returns how many are in it."""
     kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
     other_columns, other_rows = other.columns, other.rows
     men_of, opponent_men_of = side.men, side.opponent_men
@@ -222,14 +240,12 @@ def _add_before(
                     if waits[word_before] & bit:
                         continue
                     waits[word_before] |= bit
-                    if queued == len(queue):
-                        queue = np.concatenate((queue, np.empty_like(queue)))
                     queue[queued] = word_before * 32 + lane_before
                     queued += 1
-    return queue, queued
+    return queued
 
 
-@kernel
+@inner
 def _put_down(
     side: Side,
     other: Side,
@@ -261,8 +277,8 @@ def _put_down(
             scores[starts[block] + at * 32 + square] = score
 
 
-@kernel
-def _count_lacking(side: Side) -> int:
+@inner
+def count_lacking(side: Side) -> int:
     """How many positions that are decided under the king-moves rule have no DTB."""
     values, dtb_of = side.value, side.dtb
     lacking = 0
@@ -276,7 +292,7 @@ def _count_lacking(side: Side) -> int:
     return lacking
 
 
-@kernel
+@inner
 def climb(
     sides: tuple[Side, Side],
     count: int,
@@ -285,32 +301,34 @@ def climb(
     king_limit: int,
     limit: int,
     last_slot: int,
+    room: StairRoom,
 ) -> bool:
     """DTB beyond `king_limit`, up to `limit` plies, after `spread_balance` and from the same events, of which
     the last is in `last_slot`. Returns whether all that is decided under the king-moves rule has a DTB now.
     """
     lacking = 0
     for s in range(count):
-        lacking += _count_lacking(sides[s])
+        lacking += count_lacking(sides[s])
     # Where all exits are there with the first king move, higher stairs bring nothing new.
     highest = min(limit - king_limit, last_slot - 1)
     if lacking == 0 or highest < 1:
         return lacking == 0
     one, two, twins = sides[0], sides[count - 1], count == 1
-    needs_one, exits_one = _needs_of(one, king_limit), _exits_of(one)
-    needs_two = needs_one if twins else _needs_of(two, king_limit)
-    exits_two = exits_one if twins else _exits_of(two)
+    needs_one, exits_one = room.needs[0], room.exits[0]
+    needs_two, exits_two = room.needs[count - 1], room.exits[count - 1]
+    for s in range(count):
+        _find_needs(sides[s], king_limit, room.needs[s])
+        _find_exits(sides[s], room.exits[s])
     # What waits to be looked at, on either side; and then with one king move more.
-    ones, twos = np.empty(_FIRST_ROOM, np.int32), np.empty(_FIRST_ROOM, np.int32)
-    next_ones, next_twos = np.empty(_FIRST_ROOM, np.int32), np.empty(_FIRST_ROOM, np.int32)
+    ones, twos, next_ones, next_twos = room.queues[0], room.queues[1], room.queues[2], room.queues[3]
     for height in range(1, highest + 1):
         of_one = of_two = 0
         for need in range(1, king_limit + 1):
             slot = height + need
-            ones, of_one = _add_from_exits(one, slot, need + 1, needs_one, ones, of_one)
+            of_one = _add_from_exits(one, slot, need + 1, needs_one, ones, of_one)
             of_one = _settle(one, two, tables, height, need, needs_one, exits_one, needs_two, ones, of_one)
             if not twins:
-                twos, of_two = _add_from_exits(two, slot, need + 1, needs_two, twos, of_two)
+                of_two = _add_from_exits(two, slot, need + 1, needs_two, twos, of_two)
                 of_two = _settle(
                     two, one, tables, height, need, needs_two, exits_two, needs_one, twos, of_two
                 )
@@ -322,16 +340,10 @@ def climb(
                 break
             before = need + 2
             if twins:
-                next_ones, of_one = _add_before(
-                    one, one, tables, settled_one, before, needs_one, needs_one, next_ones
-                )
+                of_one = _add_before(one, one, tables, settled_one, before, needs_one, needs_one, next_ones)
             else:
-                next_twos, of_two = _add_before(
-                    one, two, tables, settled_one, before, needs_one, needs_two, next_twos
-                )
-                next_ones, of_one = _add_before(
-                    two, one, tables, settled_two, before, needs_two, needs_one, next_ones
-                )
+                of_two = _add_before(one, two, tables, settled_one, before, needs_one, needs_two, next_twos)
+                of_one = _add_before(two, one, tables, settled_two, before, needs_two, needs_one, next_ones)
             ones, next_ones = next_ones, ones
             twos, next_twos = next_twos, twos
         if lacking == 0:

@@ -11,7 +11,7 @@ from generator.captures import capture_work
 from generator.errors import DistanceOverflowError
 from generator.events import EVENTS_FULL
 from generator.results import LONGEST_DTC, NOT_DECIDED
-from generator.sides import STRIP, SideRoom
+from generator.sides import STRIP, SideRoom, strip_room
 from generator.spread import DTC_TOO_LONG, TOO_LONG
 from tablebase.material import Material
 
@@ -82,7 +82,7 @@ class Workshop:
         self.board_words = room_for(0)
         self._events_a_word = self._EVENTS_A_WORD
         self.capture_work: NDArray[np.int64] = capture_work()
-        self.strip_room: NDArray[np.uint32] = np.zeros(3 * STRIP, dtype=np.uint32)
+        self.strip_room: NDArray[np.uint32] = strip_room()
         self.rooms = self._make_rooms()
 
     def _make_rooms(self) -> tuple[SideRoom, SideRoom]:

@@ -24,10 +24,14 @@ from generator.slices import empty_results
 from generator.subsets import subsets
 from generator.workshop import Workshop
 from tablebase.board import ALL_SQUARES, Position
+from tablebase.kernels.jit import for_python
 from tablebase.material import Material
 from tablebase.rules import legal_moves, position_after
 
 GOLDEN = Path(__file__).parent / "golden"
+
+find_exits, find_exits_of_men = for_python(take_exits), for_python(take_exits_of_men)
+list_all_events = for_python(list_events)
 
 
 class MadeUp:
@@ -140,8 +144,8 @@ def kings_at(side: Side, row: int, column: int) -> tuple[int, int]:
 
 def side_of(material: Material, men: int, opponent_men: int, workshop: Workshop, arena: Afters) -> Side:
     placement = np.array([[men, opponent_men]], np.int64)
-    bases = np.array([[0, -1]], np.int64)
-    return make_side(material.own_kings, material.other_kings, placement, bases, 0, arena, workshop.rooms[0])
+    bases = np.zeros(1, np.int64)
+    return make_side(material.own_kings, material.other_kings, placement, bases, arena, workshop.rooms[0])
 
 
 def found_exits(side: Side, arena: Afters, workshop: Workshop) -> dict[int, list[int]]:
@@ -150,13 +154,13 @@ def found_exits(side: Side, arena: Afters, workshop: Workshop) -> dict[int, list
     tables = subsets(max(side.kings, side.opponent_kings), max(side.kings - 1, 0))
     nothing_known = empty_results(Material(1, 0, 1, 0))
     bases = np.zeros(1, np.int64)
-    take = take_exits if side.kings else take_exits_of_men
+    take = find_exits if side.kings else find_exits_of_men
     take(side, tables, arena, workshop.capture_work, False, nothing_known, bases)
     words = side.rows * side.columns
     scores = side.dtw[: words * side.lanes].reshape(words, side.lanes).copy()
     found = {word: scores[word].tolist() for word in range(words) if side.rule_any[word]}
     if side.kings and side.opponent_kings:
-        last = list_events(side, side.dtw)
+        last = list_all_events(side, side.dtw)
         assert last >= 0
         told: dict[int, list[int]] = {word: [DRAWN] * 32 for word in found}
         for slot in [*range(last + 1), *range(WINS_SLOT, WINS_SLOT + last + 1)]:

@@ -20,8 +20,9 @@ print(sum(has_capture.stats.cache_hits.values()), sum(has_capture.stats.cache_mi
 """
 
 
-def run(code: str, root: Path, cache: Path) -> str:
-    environment = {**os.environ, "SHASHKI_KERNEL_CACHE": str(cache), "PYTHONPATH": str(root)}
+def run(code: str, root: Path, cache: Path, *more: Path) -> str:
+    path = os.pathsep.join(map(str, (root, *more)))
+    environment = {**os.environ, "SHASHKI_KERNEL_CACHE": str(cache), "PYTHONPATH": path}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, text=True, check=False
     )
@@ -119,3 +120,68 @@ def test_a_changed_source_has_another_folder(tmp_path: Path, changed: str, new: 
         file.write("\n# changed\n")
     then = run(FOLDERS, tmp_path, tmp_path / "cache").split()
     assert [one != other for one, other in zip(before, then, strict=True)] == new
+
+
+MAKES_AN_ARRAY = """
+import numpy as np
+from numba.core.errors import NumbaError
+from tablebase.kernels.jit import for_python, inner, step
+
+@inner
+def first_of_new(count):
+    return np.ones(count)[0]
+
+@step
+def first(values, count):
+    part = values[:count]
+    return part[0] + len(part)
+
+assert first(np.ones(5), 3) == 4
+[assembly] = first.inspect_llvm().values()
+assert "NRT_" not in assembly
+try:
+    for_python(first_of_new)(3)
+except NumbaError:
+    print("refused")
+"""
+
+
+def test_a_step_counts_no_references_and_can_make_no_arrays(tmp_path: Path) -> None:
+    """What `step` is for rests on an option of numba's that it does not document."""
+    (tmp_path / "kernels.py").write_text(MAKES_AN_ARRAY)
+    assert run("import kernels", ROOT, tmp_path / "cache", tmp_path) == "refused"
+
+
+ONE_SIGNATURE = """
+from tablebase.kernels.jit import inner, step
+
+@inner
+def double(value):
+    return 2 * value
+
+@step
+def total(count):
+    found = double(0) + double(7) + double(count)
+    for number in range(count):
+        found += double(number)
+    return found
+
+assert total(3) == 14 + 6 + 6
+print(len(double.signatures), len(total.signatures))
+"""
+
+
+def test_a_kernel_is_compiled_once_for_all_values(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(ONE_SIGNATURE)
+    assert run("import kernels", ROOT, tmp_path / "cache", tmp_path) == "1 1"
+
+
+def test_another_checkout_finds_the_same_kernels(tmp_path: Path) -> None:
+    for age, copy in enumerate(("one", "two"), 1):
+        shutil.copytree(
+            ROOT / "tablebase", tmp_path / copy / "tablebase", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        for path in (tmp_path / copy).rglob("*.py"):
+            os.utime(path, (1e9 + age, 1e9 + age))
+    assert run(REPORT_CACHE, tmp_path / "one", tmp_path / "cache") == "0 1"
+    assert run(REPORT_CACHE, tmp_path / "two", tmp_path / "cache") == "1 0"

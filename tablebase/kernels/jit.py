@@ -23,12 +23,19 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar, cast
 
+import llvmlite
 import numba
+import numba.core.event
 import numpy as np
 import platformdirs
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# numba's own types say nothing of the options and functions used here.
+_njit: Any = numba.njit
+_unliteral: Any = numba.types.unliteral
+_config: Any = numba.config
 
 
 _BEGAN = time.time() - time.process_time()  # of this process, or a little later
@@ -65,7 +72,8 @@ def _sources(path: Path) -> set[Path]:
 
 
 def _source_hash(path: Path) -> str:
-    digest = hashlib.sha256(f"numba {numba.__version__} numpy {np.__version__}".encode())
+    versions = f"numba {numba.__version__} llvmlite {llvmlite.__version__} numpy {np.__version__}"
+    digest = hashlib.sha256(versions.encode())
     for source in sorted(_sources(path)):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()[:16]
@@ -96,9 +104,29 @@ def cache_dir(path: Path) -> Path | None:
     return folder if _writable(folder) else None
 
 
+class _SourcesLocator(UserProvidedCacheLocator):
+    """Tells numba that kernels lie directly in the folder, and that they fit the sources.
+
+    numba would add a folder named after the path of the source file, and look at that file's time and size.
+    The name of our folder is a hash of all sources, so any environment or checkout finds the same kernels.
+    """
+
+    def get_cache_path(self) -> str:
+        return str(_config.CACHE_DIR)
+
+    def get_source_stamp(self) -> str:
+        return Path(_config.CACHE_DIR).name
+
+
+class _KernelCacheImpl(CompileResultCacheImpl):
+    _locator_classes = [_SourcesLocator]  # noqa: RUF012
+
+
 class _KernelCache(FunctionCache):
     """numba's cache of a kernel, without which all works the same, only slower: what cannot be read there is
     compiled anew, and what cannot be written is not kept."""
+
+    _impl_class = _KernelCacheImpl
 
     def load_overload(self, *arguments: Any) -> Any:
         usual: Any = super()
@@ -115,20 +143,102 @@ class _KernelCache(FunctionCache):
             usual.save_overload(*arguments)
 
 
+_ONLY_FOR_KERNELS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Leaves out the code by which Python and C call a kernel: half of it for tuples of arrays."""
+
+
 def kernel(function: F) -> F:
-    """Compile `function` with numba: no objects, no GIL, cached on disk."""
-    folder = cache_dir(Path(function.__code__.co_filename))
-    if folder is not None:
-        cast(Any, numba.config).CACHE_DIR = str(folder)  # where numba looks when it is told to cache
-    compiled: Any = numba.njit(nogil=True, cache=folder is not None)(function)
-    if folder is not None and hasattr(compiled, "_cache"):
-        compiled._cache = cast(Any, _KernelCache)(function)
-    return cast(F, compiled)
+    """Compile a function that Python calls: without objects and the GIL, cached on disk."""
+    return cast(F, _cached(function, _nrt=True))
+
+
+def step(function: F) -> F:
+    """Compile a `kernel` that makes and returns no arrays.
+
+    numba then counts no references. Counting them takes half of the code where tuples of many arrays are
+    handed on. Compiling fails if the function makes an array.
+    """
+    return cast(F, _cached(function, _nrt=False))
+
+
+def inner(function: F) -> F:
+    """Compile a `step` that only kernels call. It is cached as a part of its callers."""
+    return cast(F, _one_signature(_njit(nogil=True, _nrt=False, **_ONLY_FOR_KERNELS)(function)))
+
+
+def for_python(compiled: F) -> F:
+    """An `inner` kernel once more as a `step`, for callers in Python."""
+    return step(cast(F, getattr(compiled, "py_func", compiled)))  # without JIT it is the function itself
 
 
 def inlined(function: F) -> F:
-    """A small kernel that is copied into its callers (never called from Python, so never cached itself)."""
-    return cast(F, numba.njit(nogil=True, forceinline=True)(function))
+    """Compile a small function that only kernels call, and that is copied into each of them."""
+    return cast(F, _one_signature(_njit(nogil=True, forceinline=True, **_ONLY_FOR_KERNELS)(function)))
+
+
+def _cached(function: Any, **options: Any) -> Any:
+    folder = cache_dir(Path(function.__code__.co_filename))
+    compiled: Any = _njit(nogil=True, cache=False, no_cfunc_wrapper=True, **options)(function)
+    if folder is not None and hasattr(compiled, "_cache"):
+        _config.CACHE_DIR = str(folder)  # where numba looks when it makes a cache
+        compiled._cache = cast(Any, _KernelCache)(function)
+    return _one_signature(compiled)
+
+
+def _one_signature(compiled: Any) -> Any:
+    """Compile a kernel once for all values of an argument.
+
+    numba gives a literal, and a counter that starts as one, a type of its own, and would compile the kernel
+    once more for that type.
+    """
+    usual = getattr(compiled, "get_call_template", None)
+    if usual is None:
+        return compiled  # with NUMBA_DISABLE_JIT it is the function itself
+
+    def get_call_template(arguments: Any, keywords: Any) -> Any:
+        plain = tuple(_unliteral(each) for each in arguments)
+        return usual(plain, {name: _unliteral(each) for name, each in keywords.items()})
+
+    compiled.get_call_template = get_call_template
+    return compiled
+
+
+def compile_for(compiled: Any, *arguments: Any) -> None:
+    """Compile a kernel for arguments of these types, or load it from the cache."""
+    if hasattr(compiled, "compile"):
+        compiled.compile(tuple(map(numba.typeof, arguments)))
+
+
+def is_compiled(compiled: Any, *arguments: Any) -> bool:
+    """Whether a kernel for arguments of these types is in this process or in the cache.
+
+    True also where kernels are not cached, as no other process could then compile it for this one.
+    """
+    cache = getattr(compiled, "_cache", None)
+    if not isinstance(cache, _KernelCache):
+        return True
+    types = tuple(map(numba.typeof, arguments))
+    return bool(types in compiled.overloads or cache.load_overload(types, compiled.targetctx))
+
+
+@contextmanager
+def reported(report: Callable[[str], None]) -> Iterator[None]:
+    """Within the context, `report` the name of each of our kernels after it is compiled.
+
+    Kernels that are loaded from the cache are not reported.
+    """
+
+    class Listener(numba.core.event.Listener):
+        def on_start(self, event: Any) -> None:
+            pass
+
+        def on_end(self, event: Any) -> None:
+            function = event.data["dispatcher"].py_func
+            if function.__module__.partition(".")[0] in ("generator", "tablebase"):
+                report(f"{function.__module__.rpartition('.')[2]}.{function.__name__}")
+
+    with numba.core.event.install_listener("numba:compile", Listener()):
+        yield
 
 
 @contextmanager

@@ -1,0 +1,185 @@
+"""Compile the solver's kernels before a run, half of them in a second process."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock, Thread
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from generator.afters import allocate, places_of
+from generator.balancescores import NO_TIERS, BalanceScores
+from generator.blocks import (
+    Batch,
+    balance_climb,
+    balance_draws,
+    balance_pass,
+    board_pass,
+    exits_of_kings,
+    exits_of_men,
+    gather_batch,
+    passes_of_kings,
+    passes_of_men,
+)
+from generator.cores import available_cores
+from generator.memory import Memory
+from generator.menplacements import Blocks
+from generator.plan import Plan
+from generator.slices import empty_results, is_shared
+from generator.staircase import stair_room
+from generator.subsets import subsets
+from generator.together import shared_kernels
+from generator.workshop import Workshop
+from tablebase.format import Metric
+from tablebase.kernels.jit import compile_for, interruptible, is_compiled, reported
+from tablebase.material import Material
+
+Report = Callable[[str, int, int], None]
+"""Called with the name of a compiled kernel, how many are compiled, and about how many there will be."""
+
+_Calls = list[tuple[Any, ...]]
+
+
+class SolverParts(NamedTuple):
+    """The parts of the solver that a run takes beside those that every run takes.
+
+    Attributes:
+        dtw: DTW is solved; else outcomes without draw rules have a pass of their own.
+        dtb: DTB is solved.
+        shared: threads share a block.
+    """
+
+    dtw: bool
+    dtb: bool
+    shared: bool
+
+    @classmethod
+    def of(cls, work: Plan) -> Self:
+        """The parts that a plan takes."""
+        shared = work.jobs > 1 and any(map(is_shared, (*work.todo, *work.known)))
+        return cls(work.with_scores, Metric.DTB in work.metrics, shared)
+
+    def count_kernels(self) -> int:
+        """About how many kernels two processes compile for these parts, as counted with numba 0.68."""
+        return 104 + 15 * self.dtb + 11 * (not self.dtw) + 36 * self.shared
+
+
+def _solver_calls(parts: SolverParts) -> tuple[_Calls, _Calls]:
+    """The solver's kernels with arguments for them, in two halves that take about as long to compile.
+
+    The arguments have the same types for all materials and metrics: the smallest material serves for all.
+    """
+    smallest = Material(1, 0, 1, 0)
+    placed = Blocks(smallest).place(0, 1)
+    batch = Batch(1, 1, placed.men, placed.turned_men, np.ascontiguousarray(placed.bases.T))
+    tables, afters = subsets(1, 0), allocate([smallest], smallest.pieces)
+    shop = Workshop(smallest)
+    work, rooms, strip = shop.capture_work, shop.rooms, shop.strip_room
+    results, tiers = (empty_results(smallest), empty_results(smallest)), (NO_TIERS, NO_TIERS)
+    exits = batch, tables, afters, work, rooms, results, False
+    passes = batch, 30, tables, afters, rooms, strip
+    first: _Calls = [(passes_of_kings, *passes)]
+    second: _Calls = [
+        (exits_of_kings, *exits),
+        (exits_of_men, *exits),
+        (passes_of_men, *passes),
+        (gather_batch, batch, tables, afters, rooms, results, False),
+    ]
+    if parts.dtb:
+        first += [
+            (balance_pass, batch, 30, tables, afters, work, rooms, strip, tiers),
+            (balance_climb, batch, 30, 30, 0, tables, afters, rooms, tiers, stair_room(1)),
+        ]
+        second += [(balance_draws, batch, tables, afters, rooms, tiers)]
+    if not parts.dtw:
+        first += [(board_pass, batch, tables, afters, rooms, strip, shop.board_words, True)]
+    if parts.shared:
+        more = shared_kernels(batch, tables, afters, rooms, shop.board_words, results)
+        first, second = first + more[::2], second + more[1::2]
+    return first, second
+
+
+def compile_second_half(*parts: bool) -> None:
+    """Compile the second half of the solver into the cache; print the name of each kernel."""
+    with reported(lambda name: print(name, flush=True)):
+        for kernel, *arguments in _solver_calls(SolverParts(*parts))[1]:
+            compile_for(kernel, *arguments)
+
+
+def compile_solver(parts: SolverParts, report: Report = lambda name, done, total: None) -> None:
+    """Compile the solver's kernels in this thread, and half of them in a second process; or load them.
+
+    In the main thread, Ctrl-C stops this. In a pool of threads it would have to wait for the end.
+
+    Args:
+        parts: what to compile.
+        report: called for each kernel, by one of two threads at a time.
+    """
+    total, done, lock = parts.count_kernels(), 0, Lock()
+
+    def count(name: str) -> None:
+        nonlocal done
+        with lock:
+            done += 1
+            report(name, done, max(done, total))
+
+    first, second = _solver_calls(parts)
+    with interruptible(), reported(count):
+        if available_cores() > 1 and not all(is_compiled(*call) for call in second):
+            with _second_process(parts, count):
+                for kernel, *arguments in first:
+                    compile_for(kernel, *arguments)
+        # Now the second half comes from the cache, or from here if the other process has failed.
+        for kernel, *arguments in first + second:
+            compile_for(kernel, *arguments)
+        _compile_between_blocks()
+
+
+def _compile_between_blocks() -> None:
+    """Compile the kernels that the calling thread runs between blocks, by running them on small materials."""
+    smallest, with_man = Material(1, 0, 1, 0), Material(1, 1, 1, 0)
+    BalanceScores(with_man, Blocks(with_man), Memory()).of_run(0)
+    places_of(allocate([smallest], smallest.pieces), 0, 1, 0, 2)
+
+
+@contextmanager
+def _second_process(parts: SolverParts, report: Callable[[str], None]) -> Iterator[None]:
+    """Compile the second half in another process meanwhile; wait for it at the end.
+
+    If that process fails, this is no error: its kernels are then compiled here.
+    """
+    # It finds the modules that this process finds, and a Ctrl-C in the terminal does not reach it.
+    helper = subprocess.Popen(
+        [
+            sys.executable,
+            "-P",
+            "-c",
+            f"from {__name__} import compile_second_half; compile_second_half{tuple(parts)}",
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+    def read() -> None:
+        assert helper.stdout is not None
+        for line in helper.stdout:
+            report(line.strip())
+
+    reader = Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        yield
+        helper.wait()
+    finally:
+        helper.terminate()
+        helper.wait()
+        reader.join()
+        assert helper.stdout is not None
+        helper.stdout.close()
