@@ -3,15 +3,20 @@
 While solving, a value is looked up far more often by the move that leads to it than by itself. So for each
 material `AvB` there is one *after table*: positions in which A has just moved and B is to move, seen by A
 (who plays up), in words of 32 lanes: the bits (and bytes) of a word are the squares of one of A's kings, the
-*lane*. A side without kings has words of one lane.
+*lane*. A side without kings has no lane: its positions stand one by one, each under a number of its own, which
+is a word's number in all that follows but where the word is kept.
 
-    word = start[A, B] + ((rank(men of A) * C(28, men of B) + rank(men of B, moved down a row))
-           * C(32, kings of A - 1) + rank(A's other kings)) * C(32, kings of B) + rank(B's kings)
+    number = start[A, B] + ((rank(men of A) * C(28, men of B) + rank(men of B, moved down a row))
+             * C(32, kings of A - 1) + rank(A's other kings)) * C(32, kings of B) + rank(B's kings)
 
 All after tables share their arrays, so that a kernel can reach any of them:
 
-    lost[word], won[word]                                lanes in which B has lost or won under the rules
-    score[score_start + (word - start) * lanes + lane]   the move's value in plies on the board (see below)
+    lost[number], won[number]                            lanes in which B has lost or won under the rules
+    score[score_start + (number - start) * lanes + lane] the move's value in plies on the board (see below)
+
+Of a side without kings, 32 positions share a word: `n = number - start` stands at lane n % 32 of the word
+`packed_start + n // 32`. Those of a block need not fill whole words, so threads that write them share the word
+at either end, and put their bits in with atomic instructions.
 
 Where nobody asks for DTW there are no scores, and of the outcomes on the board only those are kept that are
 not those under the rules (boardwords.py).
@@ -34,7 +39,7 @@ from numpy.typing import NDArray
 from generator.boardwords import BoardWords, guard_of, on_board, room_for, with_more, without
 from generator.memory import Memory
 from generator.subsets import BINOMIAL, rank
-from tablebase.kernels.bits import lowest, popcount, reverse
+from tablebase.kernels.bits import lowest, or_at, popcount, reverse
 from tablebase.kernels.jit import inlined, kernel
 from tablebase.material import Material
 
@@ -42,14 +47,17 @@ DRAWN = 127
 WIN_AT_ONCE = 255
 # The longest distance that a byte of score holds; the solver stops with an error where a longer one appears.
 LONGEST_PLIES = 250
+LANES = 32
 
 
 class Afters(NamedTuple):
-    """The after tables of some materials. Both starts are indexed [kings, men, other kings, other men] and
+    """The after tables of some materials. All starts are indexed [kings, men, other kings, other men] and
     are -1 where a material is not there. `score` is empty where DTW is not worked out; then `board` lists, in
-    order, the words that are otherwise on the board, guarded by `guard`."""
+    order, the words (of sides without kings, the positions) that are otherwise on the board, guarded by
+    `guard`."""
 
     start: NDArray[np.int64]
+    packed_start: NDArray[np.int64]
     score_start: NDArray[np.int64]
     score: NDArray[np.uint8]
     lost: NDArray[np.uint32]
@@ -69,13 +77,18 @@ def words_in_block(material: Material) -> int:
 
 
 def words(material: Material) -> int:
-    """Words of a material's after table."""
+    """Numbers of a material's after table: its words, or, of a side without kings, its positions."""
     return comb(28, material.own_men) * comb(28, material.other_men) * words_in_block(material)
+
+
+def kept_words(material: Material) -> int:
+    """Words that a material's after table is kept in."""
+    return words(material) if material.own_kings else -(-words(material) // LANES)
 
 
 def size_in_bytes(material: Material, with_scores: bool = True) -> int:
     """Memory of a material's after table."""
-    return words(material) * (8 + (lanes(material) if with_scores else 0))
+    return 8 * kept_words(material) + (words(material) * lanes(material) if with_scores else 0)
 
 
 def allocate(
@@ -85,34 +98,37 @@ def allocate(
     to."""
     memory = memory or Memory()
     start = np.full((most_pieces + 1,) * 4, -1, dtype=np.int64)
-    score_start = start.copy()
-    word_count = score_count = 0
-    for material in materials:
+    packed_start, score_start = start.copy(), start.copy()
+    number_count = word_count = score_count = 0
+    # Sides with kings first: their words' numbers are the words' places.
+    for material in sorted(materials, key=lambda material: material.own_kings == 0):
         place = _place(material)
-        start[place], score_start[place] = word_count, score_count
-        word_count += words(material)
+        start[place], packed_start[place], score_start[place] = number_count, word_count, score_count
+        number_count += words(material)
+        word_count += kept_words(material)
         score_count += words(material) * lanes(material)
     return Afters(
         start,
+        packed_start,
         score_start,
         memory.zeros(score_count if with_scores else 0, np.uint8),
         memory.zeros(word_count, np.uint32),
         memory.zeros(word_count, np.uint32),
-        guard_of(word_count),
+        guard_of(number_count),
         room_for(0),
     )
 
 
 def parts_of(afters: Afters, material: Material) -> list[NDArray[Any]]:
     """Where the after table of a material lies: its parts of scores, lost and won."""
-    start, score_start = int(afters.start[_place(material)]), int(afters.score_start[_place(material)])
-    count = words(material)
-    scores = afters.score[score_start : score_start + count * lanes(material)]
+    start, score_start = int(afters.packed_start[_place(material)]), int(afters.score_start[_place(material)])
+    count = kept_words(material)
+    scores = afters.score[score_start : score_start + words(material) * lanes(material)]
     return [scores, afters.lost[start : start + count], afters.won[start : start + count]]
 
 
 def first_word(afters: Afters, material: Material) -> int:
-    """The first word of a material's after table."""
+    """The number of the first word of a material's after table."""
     return int(afters.start[_place(material)])
 
 
@@ -182,6 +198,50 @@ def block_offset(kings: int, men: int, other_kings: int, other_men: int) -> int:
 def block_number(men: int, other_men: int) -> int:
     """The number of a block in its after table."""
     return int(rank(men) * BINOMIAL[28, popcount(other_men)] + rank(other_men >> 4))
+
+
+@inlined
+def put_bits(
+    one_a_word: NDArray[np.uint32], first: int, count: int, packed: NDArray[np.uint32], first_bit: int
+) -> None:
+    """Put the bits of some words that have one each into words of 32, none of which has been put there. Other
+    threads may do so with the bits beside these."""
+    bit, end = first_bit, first_bit + count
+    while bit < end:
+        word, lane = bit >> 5, bit & 31
+        here = min(32 - lane, end - bit)
+        gathered = np.uint32(0)
+        for i in range(here):
+            gathered = np.uint32(gathered | np.uint32(one_a_word[first + i] << np.uint32(lane + i)))
+        if here == 32:
+            packed[word] = gathered
+        elif gathered:
+            or_at(packed, word, gathered)
+        bit += here
+        first += here
+
+
+@kernel
+def take_block_bits(packed: NDArray[np.uint32], numbers: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
+    """The bits of some blocks, of `size` bits each, in the part that a side without kings has."""
+    found = np.empty(len(numbers) * size, np.uint8)
+    for block in range(len(numbers)):
+        for i in range(size):
+            bit = numbers[block] * size + i
+            found[block * size + i] = np.uint8(packed[bit >> 5] >> np.uint32(bit & 31)) & np.uint8(1)
+    return found
+
+
+@kernel
+def put_block_bits(
+    packed: NDArray[np.uint32], numbers: NDArray[np.int64], size: int, bits: NDArray[np.uint8]
+) -> None:
+    """The inverse, where none of them has been put; any number of threads may do so for other blocks."""
+    for block in range(len(numbers)):
+        for i in range(size):
+            if bits[block * size + i]:
+                bit = numbers[block] * size + i
+                or_at(packed, bit >> 5, np.uint32(np.uint32(1) << np.uint32(bit & 31)))
 
 
 @kernel

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.afters import DRAWN, Afters
+from generator.afters import DRAWN, Afters, put_bits
 from generator.balancescores import Tiers, begin_balance_scores
 from generator.boardpass import exits_differ, pass_on_board
 from generator.boardwords import BoardWords
@@ -118,7 +118,12 @@ def gather(
 def finish_afters(side: Side, afters: Afters) -> None:
     """Complete a batch's after tables, in which all scores, if any, stand already."""
     words, starts, lost, won = word_count(side), side.word_start, side.lost, side.won
-    lost_after, won_after = afters.lost, afters.won
+    first_bits, lost_after, won_after = side.first_bit, afters.lost, afters.won
+    if side.lanes == 1:
+        for block in range(side.blocks):
+            put_bits(lost, block * words, words, lost_after, first_bits[block])
+            put_bits(won, block * words, words, won_after, first_bits[block])
+        return
     for block in range(side.blocks):
         start = starts[block]
         for word in range(words):

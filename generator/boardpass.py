@@ -41,12 +41,19 @@ def list_board_words(side: Side, afters: Afters, out: BoardWords, found: int) ->
     `out` from number `found` on, as far as there is room. Returns how many there are then."""
     words, starts, lost, won = word_count(side), side.word_start, side.lost, side.won
     lost_after, won_after = afters.lost, afters.won
+    packed, first_bits = side.lanes == 1, side.first_bit
     out_words, out_lost, out_won = out.words, out.lost, out.won
     for block in range(side.blocks):
         start = starts[block]
         for word in range(words):
             at = block * words + word
-            if lost[at] == lost_after[start + word] and won[at] == won_after[start + word]:
+            if packed:
+                bit = first_bits[block] + word
+                lane, kept = bit & 31, bit >> 5
+                lost_before, won_before = signed(lost_after[kept]) >> lane & 1, signed(won_after[kept]) >> lane & 1
+            else:
+                lost_before, won_before = signed(lost_after[start + word]), signed(won_after[start + word])
+            if lost[at] == lost_before and won[at] == won_before:
                 continue
             if found < len(out_words):
                 out_words[found] = start + word

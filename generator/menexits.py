@@ -20,10 +20,11 @@ from generator.subsets import STEP, Subsets, rank
 from tablebase.kernels.bits import lowest, popcount, signed
 from tablebase.kernels.jit import inlined, inner
 
-# Fields of a step of a man, and of a capture of one piece; at most 8 men with 4 directions each. A word is
-# looked up at WORD + n, and its LANE, its score at SCORE + n * STRIDE: n is the column, or the rank of the
-# kings that are left.
-_TARGET, _WORD, _LANE, _SCORE, _STRIDE, _FROM, _VICTIM, _FIELDS = range(8)
+# Fields of a step of a man, and of a capture of one piece; at most 8 men with 4 directions each. A position's
+# bit is looked up at BIT + n * STRIDE (32 bits a word), its score at SCORE + n * STRIDE, and its word or itself,
+# by number, among those that are otherwise on the board at NUMBER + n, lane LANE: n is the column, or the rank of
+# the kings that are left.
+_TARGET, _NUMBER, _LANE, _BIT, _SCORE, _STRIDE, _FROM, _VICTIM, _FIELDS = range(9)
 _MOST = 32
 
 
@@ -36,6 +37,7 @@ def _put_place(
     left_kings: int,
     left_men: int,
     starts: NDArray[np.int64],
+    packed_starts: NDArray[np.int64],
     score_starts: NDArray[np.int64],
 ) -> None:
     """Where a man that goes to `target` leads: `men_after` is without the man."""
@@ -44,8 +46,9 @@ def _put_place(
     place = (crowned, popcount(men_after), left_kings, popcount(left_men))
     offset = block_offset(crowned, men_after, left_kings, left_men)
     move[at + _TARGET] = target
-    move[at + _WORD] = starts[place] + offset
+    move[at + _NUMBER] = starts[place] + offset
     move[at + _LANE] = target if crowned else 0
+    move[at + _BIT] = packed_starts[place] * 32 + (offset * 32 + target if crowned else offset)
     move[at + _SCORE] = score_starts[place] + (offset * 32 + target if crowned else offset)
     move[at + _STRIDE] = 32 if crowned else 1
 
@@ -57,6 +60,7 @@ def _list_steps(
     opponent_kings: int,
     opponent_men: int,
     starts: NDArray[np.int64],
+    packed_starts: NDArray[np.int64],
     score_starts: NDArray[np.int64],
 ) -> int:
     """The steps of men that no man bars; how many."""
@@ -70,7 +74,9 @@ def _list_steps(
             if target >= 0 and not ((men | opponent_men) >> target) & 1:
                 rest = men & ~(1 << square)
                 at = count * _FIELDS
-                _put_place(move, at, target, rest, opponent_kings, opponent_men, starts, score_starts)
+                _put_place(
+                    move, at, target, rest, opponent_kings, opponent_men, starts, packed_starts, score_starts
+                )
                 count += 1
     return count
 
@@ -82,6 +88,7 @@ def _list_captures(
     opponent_kings: int,
     opponent_men: int,
     starts: NDArray[np.int64],
+    packed_starts: NDArray[np.int64],
     score_starts: NDArray[np.int64],
 ) -> int:
     """What men can capture first as far as men go: a man, or a king where no man stands; how many."""
@@ -105,7 +112,9 @@ def _list_captures(
             move[at + _TARGET] = landing
             if left_kings or left_men:
                 rest = men & ~(1 << square)
-                _put_place(move, at, landing, rest, left_kings, left_men, starts, score_starts)
+                _put_place(
+                    move, at, landing, rest, left_kings, left_men, starts, packed_starts, score_starts
+                )
             move[at + _FROM] = square
             move[at + _VICTIM] = victim
             count += 1
@@ -126,7 +135,7 @@ def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.in
         afters.board.lost,
         afters.board.won,
     )
-    starts, score_starts = afters.start, afters.score_start
+    starts, packed_starts, score_starts = afters.start, afters.packed_start, afters.score_start
     opponent_sets = tables.squares[tables.start[opponent_kings] :]
     with_scores = len(scores) > 0
     steps = work[SCRATCH : SCRATCH + _MOST * _FIELDS]
@@ -138,7 +147,9 @@ def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.in
         column = word - block * columns
         if column == 0:
             men, opponent_men = signed(men_of[block]), signed(opponent_men_of[block])
-            jump_count = _list_captures(jumps, men, opponent_kings, opponent_men, starts, score_starts)
+            jump_count = _list_captures(
+                jumps, men, opponent_kings, opponent_men, starts, packed_starts, score_starts
+            )
             step_count = -1
         kings = signed(opponent_sets[column])
         win = safe = wins_there = safe_there = score = 0
@@ -170,19 +181,22 @@ def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.in
                 carry_on(work, 1, rest, 0, targets, False)
                 continue
             number = rank(kings & ~captured) if kings & captured else column
-            place = jumps[at + _WORD] + number
-            lane = jumps[at + _LANE]
-            lost, won = signed(lost_after[place]), signed(won_after[place])
+            place = jumps[at + _NUMBER] + number
+            further = number * jumps[at + _STRIDE]
+            bit = jumps[at + _BIT] + further
+            lane = bit & 31
+            lost, won = signed(lost_after[bit >> 5]), signed(won_after[bit >> 5])
             win |= (lost >> lane) & 1
             safe |= (~won >> lane) & 1
             if guard[place >> GUARD_SHIFT]:
                 listed_at = find(listed, place)
                 if listed_at >= 0:
                     lost, won = signed(board_lost[listed_at]), signed(board_won[listed_at])
+                    lane = jumps[at + _LANE]
             wins_there |= (lost >> lane) & 1
             safe_there |= (~won >> lane) & 1
             if with_scores:
-                score = max(score, signed(scores[jumps[at + _SCORE] + number * jumps[at + _STRIDE]]))
+                score = max(score, signed(scores[jumps[at + _SCORE] + further]))
         for ending in range(work[COUNT]):
             at = FIRST_ENDING + ending * ENDING
             own_men, landings = work[at], work[at + 2]
@@ -195,8 +209,11 @@ def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.in
             places = (crowned, popcount(own_men), popcount(left_kings), popcount(left_men))
             offset = block_offset(crowned, own_men, places[2], left_men) + rank(left_kings)
             place = starts[places] + offset
-            lost, won = signed(lost_after[place]), signed(won_after[place])
-            if not crowned:
+            if crowned:
+                lost, won = signed(lost_after[place]), signed(won_after[place])
+            else:
+                kept, lane = packed_starts[places] + (offset >> 5), offset & 31
+                lost, won = signed(lost_after[kept]) >> lane, signed(won_after[kept]) >> lane
                 landings = 1
             win |= 1 if landings & lost else 0
             safe |= 1 if landings & ~won else 0
@@ -215,24 +232,30 @@ def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.in
         else:
             quiet[word] = 1
             if step_count < 0 and not known:
-                step_count = _list_steps(steps, men, opponent_kings, opponent_men, starts, score_starts)
+                step_count = _list_steps(
+                    steps, men, opponent_kings, opponent_men, starts, packed_starts, score_starts
+                )
             for step in range(0 if known else step_count):
                 at = step * _FIELDS
                 if (kings >> steps[at + _TARGET]) & 1:
                     continue
                 rule_any[word] = 1
-                place, lane = steps[at + _WORD] + column, steps[at + _LANE]
-                lost, won = signed(lost_after[place]), signed(won_after[place])
+                place = steps[at + _NUMBER] + column
+                further = column * steps[at + _STRIDE]
+                bit = steps[at + _BIT] + further
+                lane = bit & 31
+                lost, won = signed(lost_after[bit >> 5]), signed(won_after[bit >> 5])
                 win |= (lost >> lane) & 1
                 safe |= (~won >> lane) & 1
                 if guard[place >> GUARD_SHIFT]:
                     listed_at = find(listed, place)
                     if listed_at >= 0:
                         lost, won = signed(board_lost[listed_at]), signed(board_won[listed_at])
+                        lane = steps[at + _LANE]
                 wins_there |= (lost >> lane) & 1
                 safe_there |= (~won >> lane) & 1
                 if with_scores:
-                    score = max(score, signed(scores[steps[at + _SCORE] + column * steps[at + _STRIDE]]))
+                    score = max(score, signed(scores[steps[at + _SCORE] + further]))
         rule_win[word], rule_safe[word] = win, safe
         if with_scores:
             best[word] = score

@@ -29,8 +29,9 @@ class Side(NamedTuple):
     opponent's kings. A position is decided in one word only, the one whose lane king is its highest king.
     A word has 32 `lanes`, or one for a side without kings.
 
-    Arrays by block: `men`, `opponent_men` (the mover plays up); where the block begins: `word_start` and
-    `score_start` in the after tables, `balance_start` in the scores of its tier (see balancescores.py).
+    Arrays by block: `men`, `opponent_men` (the mover plays up); where the block begins: `word_start` (by
+    number; of a side without kings `first_bit`, by bit, is where it is kept) and `score_start` in the after
+    tables, `balance_start` in the scores of its tier (see balancescores.py).
 
     Arrays by word: `quiet` lanes without a capture; `open` quiet and undecided; `held` cannot be lost now (an
     exit that is not lost, or one whose distance is not reached); `new_wins`, `new_losses`; `lost`, `won`:
@@ -55,6 +56,7 @@ class Side(NamedTuple):
     men: NDArray[np.int64]
     opponent_men: NDArray[np.int64]
     word_start: NDArray[np.int64]
+    first_bit: NDArray[np.int64]
     score_start: NDArray[np.int64]
     balance_start: NDArray[np.int64]
     quiet: NDArray[np.uint32]
@@ -104,7 +106,7 @@ def strip_room() -> NDArray[np.uint32]:
 class SideRoom(NamedTuple):
     """One side's arrays (see `Side`), for a batch of blocks; one a thread."""
 
-    starts: NDArray[np.int64]  # [5, blocks]
+    starts: NDArray[np.int64]  # [6, blocks]
     words: NDArray[np.uint32]  # [13, most words]
     board: NDArray[np.uint32]  # [2, most words]
     value: NDArray[np.uint8]
@@ -137,11 +139,13 @@ def _make_side(
         room.starts[1, block] = opponent
         room.starts[2, block] = afters.start[place] + offset
         room.starts[3, block] = afters.score_start[place] + offset * lanes
+        room.starts[5, block] = afters.packed_start[place] * 32 + offset * lanes
     w = room.words
     return Side(
         kings, opponent_kings, blocks,
         BINOMIAL[32, max(kings - 1, 0)], BINOMIAL[32, opponent_kings], lanes,
-        room.starts[0], room.starts[1], room.starts[2], room.starts[3], room.starts[4],
+        room.starts[0], room.starts[1], room.starts[2], room.starts[5], room.starts[3],
+        room.starts[4],
         w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
         room.board[0], room.board[1],
         room.value, room.dtw, room.dtb,

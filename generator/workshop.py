@@ -47,7 +47,7 @@ def _side_room(
     if kings and opponent_kings and (with_scores or with_balance):
         events = words * events_a_word + 32
     return SideRoom(
-        starts=np.zeros((5, blocks), dtype=np.int64),
+        starts=np.zeros((6, blocks), dtype=np.int64),
         words=np.zeros((_WORD_ARRAYS, words), dtype=np.uint32),
         board=np.zeros((2, 0 if with_scores else words), dtype=np.uint32),
         value=np.full(words * lanes, NOT_DECIDED, dtype=np.uint8),

@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator import afters
-from generator.afters import Afters, block_numbers, lanes, parts_of, words, words_in_block
+from generator.afters import (
+    Afters,
+    block_numbers,
+    lanes,
+    parts_of,
+    put_block_bits,
+    take_block_bits,
+    words,
+    words_in_block,
+)
 from generator.boardwords import BoardWords
 from generator.cluster.arrayfile import read_arrays
 from generator.materialgraph import both
@@ -23,6 +32,7 @@ _PARTS = (_SCORE, _LOST, _WON)
 _NUMBERS = "blocks"
 _BOARD = "board"
 _FORGET = "forget"
+_BITS = "bits"
 
 
 def whole(tables: Afters, pair: Material) -> dict[str, NDArray[Any]]:
@@ -54,7 +64,10 @@ def of_blocks(
     for side, (material, numbers) in enumerate(zip(both(pair), _numbers(pair, placed), strict=True)):
         found[f"{side}.{_NUMBERS}"] = numbers
         for name, part in zip(_PARTS, parts_of(tables, material), strict=True):
-            if len(part):
+            if len(part) and _is_packed(material, name):
+                bits = take_block_bits(part, numbers, words_in_block(material))
+                found[f"{side}.{name}.{_BITS}"] = np.packbits(bits)
+            elif len(part):
                 found[f"{side}.{name}"] = _by_block(part, material, name)[numbers].reshape(-1)
         first, last = _words_of(tables, material)
         mine = [(part.words >= first) & (part.words < last) for part in listed]
@@ -97,7 +110,12 @@ def load(tables: Afters, pair: Material, path: Path, memory: Memory) -> list[Boa
     for side, material in enumerate(sides):
         numbers = kept.get(f"{side}.{_NUMBERS}")
         for name in _PARTS:
-            values = kept.get(f"{side}.{name}")
+            bits, values = kept.get(f"{side}.{name}.{_BITS}"), kept.get(f"{side}.{name}")
+            if numbers is not None and bits is not None:
+                size = words_in_block(material)
+                memory.take(places[f"{side}.{name}"])
+                unpacked = np.unpackbits(bits, count=len(numbers) * size)
+                put_block_bits(places[f"{side}.{name}"], numbers, size, unpacked)
             if numbers is not None and values is not None:
                 target = places[f"{side}.{name}"]
                 memory.take(target)
@@ -154,6 +172,10 @@ def _numbers(pair: Material, placed: Placed) -> list[NDArray[np.int64]]:
     numbers = block_numbers(placed.men)
     turned = block_numbers(placed.turned_men[placed.bases[:, 1] >= 0])
     return [np.concatenate((numbers, turned))] if pair == pair.mirror else [numbers, turned]
+
+
+def _is_packed(material: Material, name: str) -> bool:
+    return not material.own_kings and name != _SCORE
 
 
 def _by_block(part: NDArray[Any], material: Material, name: str) -> NDArray[Any]:

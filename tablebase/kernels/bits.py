@@ -7,6 +7,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
 from tablebase.kernels.jit import inlined
 
@@ -42,10 +43,21 @@ def _emit_reverse(builder: Any, value: Any) -> Any:
     return builder.zext(builder.bitreverse(low_half), ir.IntType(64))
 
 
+def _or_at_typer(_typing_context: Any, _array: Any, _place: Any, _bits: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = make_array(signature.args[0])(context, builder, arguments[0])
+        pointer = builder.gep(array.data, [arguments[1]])
+        builder.atomic_rmw("or", pointer, arguments[2], "monotonic")
+        return context.get_dummy_value()
+
+    return types.void(_array, types.int64, types.uint32), codegen
+
+
 _popcount = _int64_intrinsic(_emit_popcount)
 _lowest = _int64_intrinsic(_emit_lowest)
 _highest = _int64_intrinsic(_emit_highest)
 _reverse = _int64_intrinsic(_emit_reverse)
+_or_at = cast(Callable[[Any, int, Any], None], intrinsic(_or_at_typer))
 
 
 @inlined
@@ -70,6 +82,12 @@ def highest(squares: int) -> int:
 def reverse(squares: int) -> int:
     """A 32-bit set with the board turned: square s becomes 31 - s. Bits above 31 are dropped."""
     return _reverse(squares)
+
+
+@inlined
+def or_at(array: Any, place: int, bits: Any) -> None:
+    """Set bits of a word of a uint32 array that other threads may set bits of at the same time."""
+    _or_at(array, place, bits)
 
 
 @inlined
