@@ -26,6 +26,11 @@ def _shape(kings: int, opponent_kings: int) -> tuple[int, int]:
     return comb(32, max(kings - 1, 0)) * columns, columns
 
 
+def _is_own_twin(material: Material) -> bool:
+    """Whether the only block of a material is that of its mirror, too: one side is all there is to solve."""
+    return material == material.mirror and not material.men
+
+
 def batch_size(material: Material) -> int:
     """Blocks in a batch."""
     words = (
@@ -89,7 +94,8 @@ class Workshop:
         own, other = self._material.own_kings, self._material.other_kings
         blocks = batch_size(self._material)
         wanted = self._events_a_word, self._with_scores, self._with_balance
-        return _side_room(own, other, blocks, *wanted), _side_room(other, own, blocks, *wanted)
+        room = _side_room(own, other, blocks, *wanted)
+        return room, room if _is_own_twin(self._material) else _side_room(other, own, blocks, *wanted)
 
     def grow(self) -> None:
         """Make more room for events."""
@@ -103,10 +109,11 @@ class Workshop:
     @staticmethod
     def size_in_bytes(material: Material, with_balance: bool = True, with_scores: bool = True) -> int:
         """Memory of one workshop as it begins."""
-        shapes = (
+        shapes: tuple[tuple[int, int], ...] = (
             _shape(material.own_kings, material.other_kings),
             _shape(material.other_kings, material.own_kings),
         )
+        shapes = shapes[:1] if _is_own_twin(material) else shapes
         a_word = 4 * _WORD_ARRAYS + 1 + 32 + (32 if with_scores else 8) + (96 if with_balance else 0)
         if with_scores or with_balance:
             a_word += 12 * Workshop._EVENTS_A_WORD
