@@ -74,7 +74,7 @@ def solve(pair: Material, tables_after: afters.Afters) -> tuple[Counter[str], af
                 if words:
                     listed.append(slices._copy(shop.board_words, words))
             lap("board")
-            blocks.gather_batch(batch, tables, tables_after, shop.rooms, results, False)
+            blocks.gather_batch(batch, tables, tables_after, shop.rooms, shop.capture_work, results, False)
             lap("results")
         if listed:
             board = with_more(tables_after.board, tables_after.guard, listed)

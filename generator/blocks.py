@@ -10,6 +10,7 @@ from generator.afters import DRAWN, Afters, put_bits
 from generator.balancescores import Tiers, begin_balance_scores
 from generator.boardpass import exits_differ, pass_on_board
 from generator.boardwords import BoardWords
+from generator.captures import SCRATCH
 from generator.events import list_events, score_balance
 from generator.exits import take_exits
 from generator.menexits import take_exits_of_men
@@ -19,7 +20,7 @@ from generator.sides import FIRST_PART, ONE_PART, Side, SideRoom, side_within, w
 from generator.spread import DTC_TOO_LONG, spread_at_once, spread_balance, spread_on_board
 from generator.staircase import StairRoom, climb, count_lacking, stair_room
 from generator.subsets import BINOMIAL, Subsets
-from tablebase.kernels.bits import highest, popcount, signed
+from tablebase.kernels.bits import highest, lowest, popcount, signed
 from tablebase.kernels.jit import inlined, inner, step
 
 # The pass under the rules was cut short by their limit.
@@ -64,54 +65,75 @@ def gather(
     results: Results,
     bases: NDArray[np.int64],
     with_balance: bool,
+    work: NDArray[np.int64],
     part: int,
     parts: int,
 ) -> None:
-    """The results of a batch in the order of the index: the opponent's kings, then own, each in order of
-    rank. (Ranks among the free squares run in the same order as ranks among all squares.) Threads can share
-    the sets of the opponent's kings."""
+    """Write the results of a batch in the order of the index: by the opponent's kings, then by own kings, each
+    in order of rank. (Ranks among the free squares run in the same order as ranks among all squares.)
+
+    Each word is read once. Its lanes go to places far apart: those of a lane follow each other in the order
+    of the other kings, behind all sets whose highest king is lower. Threads can share the sets of the
+    opponent's kings.
+    """
     kings, columns, rows, lanes = side.kings, side.columns, side.rows, side.lanes
     men_of, opponent_men_of = side.men, side.opponent_men
     quiet, values, dtw, dtb = side.quiet, side.value, side.dtw, side.dtb
     out_value, out_dtw, out_dtb = results.value, results.dtw, results.dtb
     with_scores, with_dtb = len(out_dtw) > 0, len(out_dtb) > 0
     own_sets, opponent_sets = (
-        tables.squares[tables.start[kings] :],
+        tables.squares[tables.start[max(kings - 1, 0)] :],
         tables.squares[tables.start[side.opponent_kings] :],
     )
+    next_of_lane = work[SCRATCH : SCRATCH + 32]
     for block in range(side.blocks):
         men = signed(men_of[block] | opponent_men_of[block])
         index = bases[block]
         number = 0
+        size = BINOMIAL[32 - popcount(men) - side.opponent_kings, kings]
         for column in range(columns):
             opponents = signed(opponent_sets[column])
             if opponents & men:
                 continue
             number += 1
             if parts > 1 and number % parts != part:
-                index += BINOMIAL[32 - popcount(men) - side.opponent_kings, kings]
+                index += size
                 continue
-            for own_rank in range(BINOMIAL[32, kings]):
-                own = signed(own_sets[own_rank])
-                if own & (men | opponents):
+            blocked = men | opponents
+            free = 0
+            for lane in range(lanes):
+                next_of_lane[lane] = index + BINOMIAL[free, kings] if kings else index
+                free += 1 - ((blocked >> lane) & 1)
+            for row in range(rows):
+                others = signed(own_sets[row])
+                if others & blocked:
                     continue
-                lane = highest(own) if own else 0
-                row = own_rank - BINOMIAL[lane, kings] if own else 0
                 word = (block * rows + row) * columns + column
-                at = word * lanes + lane
-                value = signed(values[at])
-                if with_scores:
-                    plies = signed(dtw[at])
-                    out_dtw[index] = plies
-                    if value == NOT_DECIDED and plies != NOT_DECIDED:
-                        value = CURSED_WIN if plies & 1 else BLESSED_LOSS
-                if with_dtb:
-                    out_dtb[index] = dtb[at]
-                if with_balance and dtb[at] == NOT_DECIDED and value < BLESSED_LOSS:
-                    value = CURSED_WIN if value & 1 else BLESSED_LOSS  # drawn under both counts
-                stored = STORED if (signed(quiet[word]) >> lane) & 1 else 0
-                out_value[index] = value & VALUE | stored
-                index += 1
+                quiet_here = signed(quiet[word])
+                left = 1
+                if kings:
+                    left = 0xFFFFFFFF & ~blocked
+                    if others:
+                        left &= ~((2 << highest(others)) - 1)
+                while left:
+                    lane = lowest(left)
+                    left &= left - 1
+                    at = word * lanes + lane
+                    to = next_of_lane[lane]
+                    next_of_lane[lane] = to + 1
+                    value = signed(values[at])
+                    if with_scores:
+                        plies = signed(dtw[at])
+                        out_dtw[to] = plies
+                        if value == NOT_DECIDED and plies != NOT_DECIDED:
+                            value = CURSED_WIN if plies & 1 else BLESSED_LOSS
+                    if with_dtb:
+                        out_dtb[to] = dtb[at]
+                    if with_balance and dtb[at] == NOT_DECIDED and value < BLESSED_LOSS:
+                        value = CURSED_WIN if value & 1 else BLESSED_LOSS  # drawn under both counts
+                    stored = STORED if (quiet_here >> lane) & 1 else 0
+                    out_value[to] = value & VALUE | stored
+            index += size
 
 
 @inner
@@ -361,13 +383,14 @@ def gather_batch(
     tables: Subsets,
     afters: Afters,
     rooms: tuple[SideRoom, SideRoom],
+    work: NDArray[np.int64],
     results: tuple[Results, Results],
     with_balance: bool,
 ) -> None:
     """Last step: write the results in the order of the index."""
     sides = _sides(batch, afters, rooms)
     for s in range(1 if sides[1].blocks == 0 else 2):
-        gather(sides[s], tables, results[s], batch.bases[s], with_balance, FIRST_PART, ONE_PART)
+        gather(sides[s], tables, results[s], batch.bases[s], with_balance, work, FIRST_PART, ONE_PART)
 
 
 def _room_to_climb(rooms: tuple[SideRoom, SideRoom]) -> StairRoom:
@@ -423,5 +446,5 @@ def solve_batch(
         if found < 0 or found > len(board_words.words):
             return found
     if not known:
-        gather_batch(batch, tables, afters, rooms, results, balance_limit > 0)
+        gather_batch(batch, tables, afters, rooms, capture_work, results, balance_limit > 0)
     return found

@@ -50,7 +50,10 @@ def list_board_words(side: Side, afters: Afters, out: BoardWords, found: int) ->
             if packed:
                 bit = first_bits[block] + word
                 lane, kept = bit & 31, bit >> 5
-                lost_before, won_before = signed(lost_after[kept]) >> lane & 1, signed(won_after[kept]) >> lane & 1
+                lost_before, won_before = (
+                    signed(lost_after[kept]) >> lane & 1,
+                    signed(won_after[kept]) >> lane & 1,
+                )
             else:
                 lost_before, won_before = signed(lost_after[start + word]), signed(won_after[start + word])
             if lost[at] == lost_before and won[at] == won_before:

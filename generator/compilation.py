@@ -86,7 +86,7 @@ def _solver_calls(parts: SolverParts) -> tuple[_Calls, _Calls]:
         (exits_of_kings, *exits),
         (exits_of_men, *exits),
         (passes_of_men, *passes),
-        (gather_batch, batch, tables, afters, rooms, results, False),
+        (gather_batch, batch, tables, afters, rooms, work, results, False),
     ]
     if parts.dtb:
         first += [

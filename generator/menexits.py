@@ -112,9 +112,7 @@ def _list_captures(
             move[at + _TARGET] = landing
             if left_kings or left_men:
                 rest = men & ~(1 << square)
-                _put_place(
-                    move, at, landing, rest, left_kings, left_men, starts, packed_starts, score_starts
-                )
+                _put_place(move, at, landing, rest, left_kings, left_men, starts, packed_starts, score_starts)
             move[at + _FROM] = square
             move[at + _VICTIM] = victim
             count += 1

@@ -146,7 +146,7 @@ def solve_together(
             return found
     if not known:
         for s in range(count):
-            team.each_part(_gather, sides[s], tables, results[s], bases[s], False)
+            team.each_part(_gather, sides[s], tables, results[s], bases[s], False, tool="capture_work")
     return found
 
 
@@ -196,7 +196,7 @@ def shared_kernels(
         (_find_on_board, sides, 1, tables, 0, strip, 0, 1),
         (_find_both, sides, 1, tables, 0, strip, 0, 1),
         (_take_known, side, tables, results[0], batch.bases[0]),
-        (_gather, side, tables, results[0], batch.bases[0], False, 0, 1),
+        (_gather, side, tables, results[0], batch.bases[0], False, work, 0, 1),
         (_prepare, side, scores),
         (_begin_on_board, sides, 1, 0),
         (_begin_at_once, sides, 1, 0, False),
