@@ -1,6 +1,6 @@
 """From a solved slice to what its files store, and to its statistics."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +24,7 @@ from tablebase.kernels.bits import signed
 from tablebase.kernels.jit import kernel
 from tablebase.manifest import Statistics
 from tablebase.material import Material
+from tablebase.packing import Packing
 
 _LOSS, _WIN = -2, 2
 # The statistics that tell of the distances of a metric that a slice can be solved without.
@@ -38,7 +39,6 @@ _OF_METRIC = {
     ),
     Metric.DTB: ("longest_dtb_win_plies", "longest_dtb_win_fen"),
 }
-_MOST_PLIES = 256  # a distance is a byte
 _GREATEST_WITH_DTC = 2 * LONGEST_DTC + 1
 
 # A slot that nobody reads (a position with a capture; a distance where there is none) repeats the value
@@ -143,72 +143,181 @@ def read_stored(metric: Metric, stored: NDArray[np.int16], out: Results) -> None
 
 
 @kernel
-def _count(
+def _tally(
     results: Results,
-    counts: NDArray[np.int64],
-    longest: NDArray[np.int64],
-    by_plies: NDArray[np.int64],
+    values_of: NDArray[np.int64],
+    dtw_of: NDArray[np.int64],
+    dtb_of: NDArray[np.int64],
 ) -> None:
-    """`counts` [5] by wdl + 2; `longest` [4, 2]: most plies and the first index that has them, of DTW over
-    wins, DTW over losses, DTC over wins, DTB over wins; -1 where there is none; `by_plies` [4, 256]: how many
-    have so many plies, of DTW over wins and over losses, DTC over wins and over losses."""
-    values, dtw_of, dtb_of = results.value, results.dtw, results.dtb
-    with_scores, with_balance = len(dtw_of) > 0, len(dtb_of) > 0
-    longest[:] = -1
+    """How often each value comes up, in one look at all: `values_of` [256] by byte; `dtw_of` [4 * 256] and
+    `dtb_of` [4 * 256] by distance, and 256 * (1 if stored and decided) + 512 * (1 if won, or drawn)."""
+    values, dtw, dtb = results.value, results.dtw, results.dtb
+    with_scores, with_balance = len(dtw) > 0, len(dtb) > 0
     for index in range(len(values)):
-        value = signed(values[index]) & VALUE
-        wdl = WDL_OF[value]
-        counts[wdl + 2] += 1
-        if wdl == 0:
-            continue
-        row = 0 if wdl > 0 else 1
+        found = signed(values[index])
+        value = found & VALUE
+        values_of[found] += 1
+        won = (value & 1) << 9
         if with_scores:
-            dtw = signed(dtw_of[index])
-            by_plies[row, dtw] += 1
-            if dtw > longest[row, 0]:
-                longest[row, 0], longest[row, 1] = dtw, index
-        if wdl in (_WIN, _LOSS):
-            by_plies[2 + row, value >> 1] += 1
-        if wdl == _WIN and value >> 1 > longest[2, 0]:
-            longest[2, 0], longest[2, 1] = value >> 1, index
-        if wdl == _WIN and with_balance and signed(dtb_of[index]) > longest[3, 0]:
-            longest[3, 0], longest[3, 1] = signed(dtb_of[index]), index
+            counted = found >= STORED and value <= CURSED_WIN
+            dtw_of[won + (256 if counted else 0) + signed(dtw[index])] += 1
+        if with_balance:
+            # Without a DTC a position is drawn under the rules, whatever the pass to the balance change found.
+            if value > _GREATEST_WITH_DTC:
+                won = 0
+            counted = found >= STORED and value <= _GREATEST_WITH_DTC
+            dtb_of[won + (256 if counted else 0) + signed(dtb[index])] += 1
+
+
+@kernel
+def _first_of(values: NDArray[np.uint8], mask: int, wanted: int, most: int, of: NDArray[np.uint8]) -> int:
+    """The first index whose value, masked, is the wanted one, and is won with a value of `most` or less in
+    `of`."""
+    for index in range(len(values)):
+        if signed(values[index]) & mask == wanted:
+            value = signed(of[index]) & VALUE
+            if value <= most and value & 1:
+                return index
+    return -1
+
+
+@kernel
+def _first_lost(values: NDArray[np.uint8], wanted: int) -> int:
+    for index in range(len(values)):
+        if signed(values[index]) == wanted:
+            return index
+    return -1
+
+
+@kernel
+def _pack(
+    values: NDArray[np.uint8],
+    source: NDArray[np.uint8],
+    taken: NDArray[np.bool_],
+    symbol_of: NDArray[np.uint8],
+    first: int,
+    last: int,
+    symbols: int,
+    per_byte: int,
+    out: NDArray[np.uint8],
+) -> None:
+    """The symbols of the positions `first` to `last` - 1, several a byte; a slot that nobody reads takes the
+    symbol before it, or, where there is none, the first there is."""
+    at = first
+    while at >= 0 and not taken[values[at]]:
+        at -= 1
+    if at < 0:
+        at = first
+        while at < len(values) and not taken[values[at]]:
+            at += 1
+    symbol = signed(symbol_of[source[at]]) if at < len(values) else 0
+    number = 0
+    index = first
+    while index < last:
+        packed = 0
+        power = 1
+        for _ in range(min(per_byte, last - index)):
+            here = signed(symbol_of[source[index]])
+            symbol = here if taken[values[index]] else symbol
+            packed += symbol * power
+            power *= symbols
+            index += 1
+        out[number] = packed
+        number += 1
+
+
+class Tally:
+    """How often each value of a solved slice comes up: what its statistics and the alphabets of its files are
+    made of."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._values = np.zeros(256, np.int64)
+        self._dtw, self._dtb = np.zeros(4 * 256, np.int64), np.zeros(4 * 256, np.int64)
+        _tally(results, self._values, self._dtw, self._dtb)
+
+    def packed(self, metric: Metric) -> tuple[tuple[int, ...], Callable[[int, int], bytes]]:
+        """For the file of a metric: its alphabet, and what packs a run of its symbols."""
+        results, value = self._results, np.arange(256) & VALUE
+        source, most, stored = {
+            Metric.WDL: (results.value, VALUE, WDL_OF[value].astype(np.int64)),
+            Metric.DTC: (results.value, _GREATEST_WITH_DTC, value >> 1),
+            Metric.DTB: (results.dtb, _GREATEST_WITH_DTC, np.arange(256)),
+            Metric.DTW: (results.dtw, CURSED_WIN, np.arange(256) >> 1),
+        }[metric]
+        taken = (np.arange(256) >= STORED) & (value <= most)
+        counts = {Metric.DTW: self._dtw, Metric.DTB: self._dtb}.get(metric)
+        occurs = self._values > 0 if counts is None else counts.reshape(2, 2, 256)[:, 1].any(axis=0)
+        alphabet = np.unique(stored[occurs & taken] if counts is None else stored[occurs])
+        if not len(alphabet):
+            alphabet = np.zeros(1, np.int64)
+        packing = Packing.of(len(alphabet))
+        symbol_of = np.searchsorted(alphabet, stored).astype(np.uint8)
+
+        def pack(first: int, last: int) -> bytes:
+            out = np.empty(packing.packed_size(last - first), np.uint8)
+            arrays = results.value, source, taken, symbol_of
+            _pack(*arrays, first, last, packing.symbols, packing.per_byte, out)
+            return out.tobytes()
+
+        return tuple(alphabet.tolist()), pack
+
+    def statistics(self, material: Material) -> Statistics:
+        """The statistics, positions with a capture included. There is no longest DTW or DTB where the slice was
+        solved without."""
+        results = self._results
+        by_value = self._values[:STORED] + self._values[STORED:]
+        loss, blessed_loss, draw, cursed_win, win = (int(by_value[WDL_OF == wdl].sum()) for wdl in range(-2, 3))
+        by_dtc = by_value[: _GREATEST_WITH_DTC + 1].reshape(-1, 2)
+        lost, won = (part.sum(axis=0)[:NOT_DECIDED] for part in self._dtw.reshape(2, 2, 256))
+        with_scores = len(results.dtw) > 0
+        longest = [
+            self._longest(material, won, lambda plies: _first_lost(results.dtw, plies)),
+            self._longest(material, lost, lambda plies: _first_lost(results.dtw, plies)),
+            self._longest(
+                material,
+                by_dtc[:, 1],
+                lambda plies: _first_of(results.value, VALUE, 2 * plies + 1, VALUE, results.value),
+            ),
+            self._longest(
+                material,
+                self._dtb.reshape(2, 2, 256)[1].sum(axis=0),
+                lambda plies: _first_of(results.dtb, 255, plies, _GREATEST_WITH_DTC, results.value),
+            ),
+        ]
+
+        def counted(counts: NDArray[np.int64]) -> tuple[int, ...]:
+            return tuple(np.trim_zeros(counts, "b").tolist())
+
+        return Statistics(
+            str(material),
+            material.positions,
+            win,
+            cursed_win,
+            draw,
+            blessed_loss,
+            loss,
+            *(field for pair in longest for field in pair),
+            dtw_wins=counted(won) if with_scores else None,
+            dtw_losses=counted(lost) if with_scores else None,
+            dtc_wins=counted(by_dtc[:, 1]),
+            dtc_losses=counted(by_dtc[:, 0]),
+        )
+
+    @staticmethod
+    def _longest(
+        material: Material, counts: NDArray[np.int64], first: Callable[[int], int]
+    ) -> tuple[int | None, str | None]:
+        if not counts.any():
+            return None, None
+        plies = int(np.flatnonzero(counts)[-1])
+        own_men, own_kings, other_men, other_kings = sets_at(material, first(plies))
+        return plies, Position(own_men, own_kings, other_men, other_kings).to_fen()
 
 
 def statistics(material: Material, results: Results) -> Statistics:
-    """The statistics of a solved slice, positions with a capture included. There is no longest DTW or DTB
-    where it was solved without."""
-    counts = np.zeros(5, dtype=np.int64)
-    longest = np.zeros((4, 2), dtype=np.int64)
-    by_plies = np.zeros((4, _MOST_PLIES), dtype=np.int64)
-    _count(results, counts, longest, by_plies)
-
-    def of(row: int) -> tuple[int | None, str | None]:
-        plies, index = (int(value) for value in longest[row])
-        if plies < 0:
-            return None, None
-        own_men, own_kings, other_men, other_kings = sets_at(material, index)
-        return plies, Position(own_men, own_kings, other_men, other_kings).to_fen()
-
-    def counted(row: int) -> tuple[int, ...]:
-        return tuple(np.trim_zeros(by_plies[row], "b").tolist())
-
-    loss, blessed_loss, draw, cursed_win, win = (int(count) for count in counts)
-    outcomes = win, cursed_win, draw, blessed_loss, loss
-    with_scores = len(results.dtw) > 0
-    return Statistics(
-        str(material),
-        material.positions,
-        *outcomes,
-        *of(0),
-        *of(1),
-        *of(2),
-        *of(3),
-        dtw_wins=counted(0) if with_scores else None,
-        dtw_losses=counted(1) if with_scores else None,
-        dtc_wins=counted(2),
-        dtc_losses=counted(3),
-    )
+    """The statistics of a solved slice."""
+    return Tally(results).statistics(material)
 
 
 def with_longest(counted: Statistics, before: Statistics, kept: Iterable[Metric]) -> Statistics:

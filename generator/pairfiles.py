@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from generator.encode import read_stored, statistics, stored_values, with_longest
+from generator.encode import Tally, read_stored, with_longest
 from generator.materialgraph import both
 from generator.results import Results
 from generator.slices import Crew, Pair
 from tablebase.drawrules import Ruleset
 from tablebase.format import Mapping as Map
-from tablebase.format import Metric, table_name, write_table
+from tablebase.format import Metric, table_name, write_packed
 from tablebase.manifest import SliceRecord
 from tablebase.material import Material
 from tablebase.table import Table
@@ -89,20 +89,23 @@ def write_pair(
     for material, results in zip(both(pair), solved, strict=False):
         was = before.get(material)
         files = dict(was.files) if was else {}
+        tally = Tally(results)
         for metric in metrics:
             if not metric.fits(material, ruleset):
                 continue
-            files[metric] = write_table(
+            alphabet, pack = tally.packed(metric)
+            files[metric] = write_packed(
                 directory / table_name(material, metric),
                 material,
                 metric,
                 ruleset,
-                stored_values(results, metric),
+                alphabet,
+                pack,
                 generator_version=generator_version(),
                 run=run,
             )
         in_order = {metric: files[metric] for metric in Metric if metric in files}
-        counted = statistics(material, results)
+        counted = tally.statistics(material)
         if was and was.statistics:
             counted = with_longest(counted, was.statistics, files.keys() - set(metrics))
         entries[material] = SliceRecord(in_order, counted)

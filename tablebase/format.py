@@ -392,6 +392,44 @@ def write_table(
         raise ArgumentError(f"values must be contiguous integers of one or two bytes, not {values.dtype}")
     pieces = [values[start : start + (1 << 22)] for start in range(0, len(values), 1 << 22)]
     alphabet = tuple(sorted(set().union(*run(distinct, pieces))))
+    packing = Packing.of(len(alphabet))
+    symbols_of = _Symbols(alphabet, packing, values.dtype)
+    return write_packed(
+        path,
+        material,
+        metric,
+        ruleset,
+        alphabet,
+        lambda first, last: packing.pack(symbols_of(values[first:last])),
+        generator_version=generator_version,
+        compression=compression,
+        run=run,
+    )
+
+
+def write_packed(
+    path: Path | str,
+    material: Material,
+    metric: Metric,
+    ruleset: Ruleset,
+    alphabet: tuple[int, ...],
+    pack: Callable[[int, int], bytes],
+    *,
+    generator_version: str,
+    compression: zstandard.ZstdCompressionParameters = COMPRESSION,
+    run: Mapping = map,
+) -> FileRecord:
+    """Write one table as `write_table` does, from values that are packed already.
+
+    Args:
+        alphabet: the values that occur, rising.
+        pack: what `Packing.pack` makes of the symbols of some values, from the first to the last, which is left
+            out; called by any number of threads.
+
+    Raises:
+        ArgumentError: a value does not fit 16 signed bits.
+        OSError: the file cannot be written; nothing is left behind then.
+    """
     if alphabet[-1] > np.iinfo(np.int16).max:
         raise ArgumentError(
             f"the value {alphabet[-1]} does not fit the 16 signed bits of an alphabet's entry"
@@ -400,9 +438,11 @@ def write_table(
     header = TableHeader(material, metric, ruleset, generator_version, FRAME_SIZE, alphabet, empty)
     frames: Sequence[bytes] = ()
     if header.frames:
-        encoder = _Encoder(header, values.dtype, compression)
+        encoder = _Encoder(header, pack, compression)
         step = header.frame_values * _FRAMES_A_TASK
-        tasks = [values[start : start + step] for start in range(0, len(values), step)]
+        tasks = [
+            (start, min(start + step, material.positions)) for start in range(0, material.positions, step)
+        ]
         frames = [frame for encoded in run(encoder.encode, tasks) for frame in encoded]
         ends = header.frames_start + np.cumsum([len(frame) for frame in frames], dtype=np.uint64)
         header = TableHeader(material, metric, ruleset, generator_version, FRAME_SIZE, alphabet, ends)
@@ -413,29 +453,22 @@ class _Encoder:
     """Turns runs of values into frames, in any number of threads."""
 
     def __init__(
-        self, header: TableHeader, dtype: np.dtype[Any], compression: zstandard.ZstdCompressionParameters
+        self,
+        header: TableHeader,
+        pack: Callable[[int, int], bytes],
+        compression: zstandard.ZstdCompressionParameters,
     ) -> None:
         self._header = header
+        self._pack = pack
         self._compression = compression
         self._threads = local()  # a compressor may be used by one thread at a time
-        symbol_type = np.uint8 if header.packing.value_bytes == 1 else np.uint16
-        places = np.array(header.alphabet, dtype).view(f"u{dtype.itemsize}")
-        self._symbol_of = np.zeros(1 << 8 * dtype.itemsize, symbol_type)
-        self._symbol_of[places] = np.arange(len(places))
 
-    def encode(self, values: Values) -> list[bytes]:
-        """The frames of a run of values that begins with a frame."""
+    def encode(self, values: tuple[int, int]) -> list[bytes]:
+        """The frames of a run of values (the first, the end) that begins with a frame."""
         compress = self._compressor().compress
-        packed = self._header.packing.pack(self._symbols(values))
+        packed = self._pack(*values)
         size = self._header.frame_size
         return [compress(packed[start : start + size]) for start in range(0, len(packed), size)]
-
-    def _symbols(self, values: Values) -> Symbols:
-        if values.dtype.itemsize == 1 and self._symbol_of.dtype.itemsize == 1:
-            # Several times as fast as indexing, which would widen every value to eight bytes.
-            return np.frombuffer(values.tobytes().translate(self._symbol_of.tobytes()), np.uint8)
-        symbols: Symbols = self._symbol_of[values.view(f"u{values.dtype.itemsize}")]
-        return symbols
 
     def _compressor(self) -> zstandard.ZstdCompressor:
         found: zstandard.ZstdCompressor | None = getattr(self._threads, "compressor", None)
@@ -443,3 +476,20 @@ class _Encoder:
             found = zstandard.ZstdCompressor(compression_params=self._compression)
             self._threads.compressor = found
         return found
+
+
+class _Symbols:
+    """Turns values into their places in an alphabet."""
+
+    def __init__(self, alphabet: tuple[int, ...], packing: Packing, dtype: np.dtype[Any]) -> None:
+        symbol_type = np.uint8 if packing.value_bytes == 1 else np.uint16
+        places = np.array(alphabet, dtype).view(f"u{dtype.itemsize}")
+        self._symbol_of = np.zeros(1 << 8 * dtype.itemsize, symbol_type)
+        self._symbol_of[places] = np.arange(len(places))
+
+    def __call__(self, values: Values) -> Symbols:
+        if values.dtype.itemsize == 1 and self._symbol_of.dtype.itemsize == 1:
+            # Several times as fast as indexing, which would widen every value to eight bytes.
+            return np.frombuffer(values.tobytes().translate(self._symbol_of.tobytes()), np.uint8)
+        symbols: Symbols = self._symbol_of[values.view(f"u{values.dtype.itemsize}")]
+        return symbols
