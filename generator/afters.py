@@ -3,8 +3,7 @@
 While solving, a value is looked up far more often by the move that leads to it than by itself. So for each
 material `AvB` there is one *after table*: positions in which A has just moved and B is to move, seen by A
 (who plays up), in words of 32 lanes: the bits (and bytes) of a word are the squares of one of A's kings, the
-*lane*. A side without kings has no lane: its positions stand one by one, each under a number of its own, which
-is a word's number in all that follows but where the word is kept.
+*lane*. A side without kings has no lanes: a number below is then that of a single position.
 
     number = start[A, B] + ((rank(men of A) * C(28, men of B) + rank(men of B, moved down a row))
              * C(32, kings of A - 1) + rank(A's other kings)) * C(32, kings of B) + rank(B's kings)
@@ -14,9 +13,9 @@ All after tables share their arrays, so that a kernel can reach any of them:
     lost[number], won[number]                            lanes in which B has lost or won under the rules
     score[score_start + (number - start) * lanes + lane] the move's value in plies on the board (see below)
 
-Of a side without kings, 32 positions share a word: `n = number - start` stands at lane n % 32 of the word
-`packed_start + n // 32`. Those of a block need not fill whole words, so threads that write them share the word
-at either end, and put their bits in with atomic instructions.
+For a side without kings, 32 positions share a word of `lost` and `won`: position `n = number - start` is bit
+n % 32 of the word `packed_start + n // 32`. A block may begin and end within a word, so two threads may write
+to one word: they set its bits by atomic instructions.
 
 Where nobody asks for DTW there are no scores, and of the outcomes on the board only those are kept that are
 not those under the rules (boardwords.py).
@@ -53,7 +52,7 @@ LANES = 32
 class Afters(NamedTuple):
     """The after tables of some materials. All starts are indexed [kings, men, other kings, other men] and
     are -1 where a material is not there. `score` is empty where DTW is not worked out; then `board` lists, in
-    order, the words (of sides without kings, the positions) that are otherwise on the board, guarded by
+    order, the words (for sides without kings, the positions) that are otherwise on the board, guarded by
     `guard`."""
 
     start: NDArray[np.int64]
@@ -77,12 +76,12 @@ def words_in_block(material: Material) -> int:
 
 
 def words(material: Material) -> int:
-    """Numbers of a material's after table: its words, or, of a side without kings, its positions."""
+    """How many numbers a material's after table has: of words, or of positions for a side without kings."""
     return comb(28, material.own_men) * comb(28, material.other_men) * words_in_block(material)
 
 
 def kept_words(material: Material) -> int:
-    """Words that a material's after table is kept in."""
+    """How many words of `lost`, and of `won`, a material's after table takes."""
     return words(material) if material.own_kings else -(-words(material) // LANES)
 
 
@@ -204,8 +203,10 @@ def block_number(men: int, other_men: int) -> int:
 def put_bits(
     one_a_word: NDArray[np.uint32], first: int, count: int, packed: NDArray[np.uint32], first_bit: int
 ) -> None:
-    """Put the bits of some words that have one each into words of 32, none of which has been put there. Other
-    threads may do so with the bits beside these."""
+    """Pack `count` words of one bit each into bits of `packed`, which are 0 so far.
+
+    Other threads may do so with the neighbouring bits at the same time.
+    """
     bit, end = first_bit, first_bit + count
     while bit < end:
         word, lane = bit >> 5, bit & 31
@@ -223,7 +224,13 @@ def put_bits(
 
 @kernel
 def take_block_bits(packed: NDArray[np.uint32], numbers: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
-    """The bits of some blocks, of `size` bits each, in the part that a side without kings has."""
+    """The bits of some blocks of a side without kings, one a byte: [block, position], flat.
+
+    Args:
+        packed: the material's part of `lost` or `won`.
+        numbers: [block], the numbers of the blocks.
+        size: positions in a block.
+    """
     found = np.empty(len(numbers) * size, np.uint8)
     for block in range(len(numbers)):
         for i in range(size):
@@ -236,7 +243,10 @@ def take_block_bits(packed: NDArray[np.uint32], numbers: NDArray[np.int64], size
 def put_block_bits(
     packed: NDArray[np.uint32], numbers: NDArray[np.int64], size: int, bits: NDArray[np.uint8]
 ) -> None:
-    """The inverse, where none of them has been put; any number of threads may do so for other blocks."""
+    """Set bits in `packed`, which are 0 so far: the inverse of `take_block_bits`.
+
+    Other threads may do so for other blocks at the same time.
+    """
     for block in range(len(numbers)):
         for i in range(size):
             if bits[block * size + i]:

@@ -69,8 +69,9 @@ def gather(
     part: int,
     parts: int,
 ) -> None:
-    """Write the results of a batch in the order of the index: by the opponent's kings, then by own kings, each
-    in order of rank. (Ranks among the free squares run in the same order as ranks among all squares.)
+    """Write the results of a batch in the order of the index: by the opponent's kings, then by own kings.
+
+    Both go by rank. (Ranks among the free squares run in the same order as ranks among all squares.)
 
     Each word is read once. Its lanes go to places far apart: those of a lane follow each other in the order
     of the other kings, behind all sets whose highest king is lower. Threads can share the sets of the

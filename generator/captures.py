@@ -44,9 +44,12 @@ ENDING = 5
 FIRST_ENDING = _STACK_NODES * _NODE
 _MOST_ENDINGS = 4096
 COUNT = FIRST_ENDING + _MOST_ENDINGS * ENDING
-# Behind that, the small arrays of other kernels: an `inner` kernel can make none of its own.
-SCRATCH = COUNT + 1
-_SCRATCH_LENGTH = 512
+# Behind them, for each victim (8 at most), the squares from which a king captures it: in all, by direction.
+_VICTIM_FIELDS = 6
+_VICTIMS = COUNT + 1
+# Behind those, the small arrays of other kernels: an `inner` kernel can make none of its own.
+SCRATCH = _VICTIMS + 8 * _VICTIM_FIELDS
+_SCRATCH_LENGTH = 2 * 32 * 9  # two lists of `menexits`, the largest of them
 
 
 def capture_work() -> NDArray[np.int64]:
@@ -194,70 +197,104 @@ def carry_on(
 
 
 @inner
-def _lane_king_captures(work: NDArray[np.int64], men: int, others: int, targets: int, valid: int) -> int:
-    """Captures by the lane king: for each victim and direction, all squares on one side share the landing
-    squares on the other. Returns the lanes that have one."""
+def _all_captures(work: NDArray[np.int64], men: int, others: int, targets: int, valid: int) -> int:
+    """All captures of a word whose mover has a lane king, and kings and men besides; the lanes that have one.
+
+    For each piece that may be captured, list its attackers: the empty squares from which a king captures it. A
+    capture goes on from a landing square if a king there can capture another piece.
+    """
     occupied = men | others | targets
-    started = 0
+    once = twice = 0  # squares from which a king can capture one piece or more, two or more
+    reaching_kings = reaching_men = 0  # where a king, a man that stands there can capture
     victims = targets
+    at = _VICTIMS
     while victims:
         victim = lowest(victims)
         victims &= victims - 1
-        left = targets & ~(1 << victim)
+        of_victim = 0
         for direction in range(4):
             landing = STEP[victim, direction]
-            if landing < 0 or (occupied >> landing) & 1:
-                continue
-            lanes = _free_run(victim, 3 - direction, occupied) & valid
-            if not lanes:
-                continue
-            started |= lanes
-            landings = _free_run(victim, direction, occupied)
-            nodes = 0
-            squares = landings if left else 0
-            while squares:
-                target = lowest(squares)
-                squares &= squares - 1
-                if captures_from(target, 1, occupied, left, 1, 0):
-                    push(work, nodes, target, 1, 1 << victim, lanes)
-                    nodes += 1
-            if nodes:
-                carry_on(work, nodes, men, others, targets, False)
-            else:
-                _put_down(work, men, others, landings, 1 << victim, lanes)
+            run = 0
+            behind = STEP[victim, 3 - direction]
+            if landing >= 0 and behind >= 0 and not (occupied >> landing) & 1:
+                reaching_men |= 1 << behind
+                stop = _first_piece(victim, 3 - direction, occupied)
+                run = RAY[victim, 3 - direction]
+                if stop >= 0:
+                    reaching_kings |= 1 << stop
+                    run &= ~RAY[stop, 3 - direction] & ~(1 << stop)
+                of_victim |= run
+            work[at + direction] = run
+        work[at + 4] = of_victim
+        work[at + 5] = victim
+        at += _VICTIM_FIELDS
+        twice |= once & of_victim
+        once |= of_victim
+    started = 0
+    end = at
+    at = _VICTIMS
+    while at < end:
+        if work[at + 4] & valid:
+            victim = work[at + 5]
+            going_on = twice | once & ~work[at + 4]
+            for direction in range(4):
+                lanes = work[at + direction] & valid
+                if not lanes:
+                    continue
+                started |= lanes
+                landings = _free_run(victim, direction, occupied)
+                squares = landings & going_on
+                if squares:
+                    nodes = 0
+                    while squares:
+                        push(work, nodes, lowest(squares), 1, 1 << victim, lanes)
+                        squares &= squares - 1
+                        nodes += 1
+                    carry_on(work, nodes, men, others, targets, False)
+                else:
+                    _put_down(work, men, others, landings, 1 << victim, lanes)
+        at += _VICTIM_FIELDS
+    pieces = others & reaching_kings | men & reaching_men
+    while pieces:
+        square = lowest(pieces)
+        pieces &= pieces - 1
+        king = (others >> square) & 1
+        if captures_from(square, king, occupied, targets, valid, _ALL):
+            push(work, 0, square, king, 0, valid)
+            rest = ~(1 << square)
+            started |= carry_on(work, 1, men & rest, others & rest, targets, True)
     return started
 
 
 @inner
 def captures(work: NDArray[np.int64], lane: bool, men: int, others: int, targets: int, valid: int) -> int:
-    """All captures of a word; the lanes that have one.
+    """Find all captures of a word; return the lanes that have one.
 
     Args:
-        work: takes the endings: `work[COUNT]` of them, ENDING fields each, from `work[FIRST_ENDING]` on.
-        Where the
-            lane king captures, the ending has its landing squares, any of which it may choose; where a man of
-            a side without kings is crowned, those of the new king; otherwise 0, and the lane king, if there
-            is one, has stayed where it is.
+        work: takes the endings: `work[COUNT]` of them, of ENDING fields each, from `work[FIRST_ENDING]` on. If the
+            lane king captures, the ending has its landing squares, of which it may choose any. If a man of a side
+            without kings is promoted, it has those of the new king. Otherwise it has 0: the lane king, if there
+            is one, has stayed on its square.
         lane: whether the mover has a lane king.
-        men: the mover's.
-        others: the mover's kings but the lane king.
-        targets: the other side's pieces.
+        men: bit set, the mover's men.
+        others: bit set, the mover's kings but the lane king.
+        targets: bit set, the other side's pieces.
         valid: the lanes that are positions; lane 0 alone for a side without kings.
 
     Raises:
-        OverflowError: more endings than `work` has room for.
+        OverflowError: there are more endings than `work` has room for.
     """
     work[COUNT] = 0
-    started = _lane_king_captures(work, men, others, targets, valid) if lane else 0
+    if lane:
+        return int(_all_captures(work, men, others, targets, valid))
+    started = 0
     occupied = men | others | targets
-    in_the_way = _ALL if lane else 0
     pieces = men | others
     while pieces:
         square = lowest(pieces)
         pieces &= pieces - 1
-        king = (others >> square) & 1
-        if captures_from(square, king, occupied, targets, valid, in_the_way):
-            push(work, 0, square, king, 0, valid)
+        if captures_from(square, (others >> square) & 1, occupied, targets, valid, 0):
+            push(work, 0, square, (others >> square) & 1, 0, valid)
             rest = ~(1 << square)
-            started |= carry_on(work, 1, men & rest, others & rest, targets, lane)
+            started |= carry_on(work, 1, men & rest, others & rest, targets, False)
     return started

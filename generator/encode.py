@@ -267,7 +267,9 @@ class Tally:
         solved without."""
         results = self._results
         by_value = self._values[:STORED] + self._values[STORED:]
-        loss, blessed_loss, draw, cursed_win, win = (int(by_value[WDL_OF == wdl].sum()) for wdl in range(-2, 3))
+        loss, blessed_loss, draw, cursed_win, win = (
+            int(by_value[WDL_OF == wdl].sum()) for wdl in range(-2, 3)
+        )
         by_dtc = by_value[: _GREATEST_WITH_DTC + 1].reshape(-1, 2)
         lost, won = (part.sum(axis=0)[:NOT_DECIDED] for part in self._dtw.reshape(2, 2, 256))
         with_scores = len(results.dtw) > 0

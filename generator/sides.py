@@ -29,9 +29,9 @@ class Side(NamedTuple):
     opponent's kings. A position is decided in one word only, the one whose lane king is its highest king.
     A word has 32 `lanes`, or one for a side without kings.
 
-    Arrays by block: `men`, `opponent_men` (the mover plays up); where the block begins: `word_start` (by
-    number; of a side without kings `first_bit`, by bit, is where it is kept) and `score_start` in the after
-    tables, `balance_start` in the scores of its tier (see balancescores.py).
+    Arrays by block: `men`, `opponent_men` (the mover plays up); where the block begins in the after tables:
+    `word_start` by number, `first_bit` by bit of `lost` and `won`, `score_start`; and `balance_start` in the
+    scores of its tier (see balancescores.py).
 
     Arrays by word: `quiet` lanes without a capture; `open` quiet and undecided; `held` cannot be lost now (an
     exit that is not lost, or one whose distance is not reached); `new_wins`, `new_losses`; `lost`, `won`:
