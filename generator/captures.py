@@ -200,8 +200,8 @@ def carry_on(
 def _all_captures(work: NDArray[np.int64], men: int, others: int, targets: int, valid: int) -> int:
     """All captures of a word whose mover has a lane king, and kings and men besides; the lanes that have one.
 
-    For each piece that may be captured, list its attackers: the empty squares from which a king captures it. A
-    capture goes on from a landing square if a king there can capture another piece.
+    For each piece that may be captured, list its attackers: the empty squares from which a king captures it.
+    A capture goes on from a landing square if a king there can capture another piece.
     """
     occupied = men | others | targets
     once = twice = 0  # squares from which a king can capture one piece or more, two or more
@@ -271,10 +271,10 @@ def captures(work: NDArray[np.int64], lane: bool, men: int, others: int, targets
     """Find all captures of a word; return the lanes that have one.
 
     Args:
-        work: takes the endings: `work[COUNT]` of them, of ENDING fields each, from `work[FIRST_ENDING]` on. If the
-            lane king captures, the ending has its landing squares, of which it may choose any. If a man of a side
-            without kings is promoted, it has those of the new king. Otherwise it has 0: the lane king, if there
-            is one, has stayed on its square.
+        work: takes the endings: `work[COUNT]` of them, with ENDING fields each, from `work[FIRST_ENDING]`.
+            If the lane king captures, the ending has its landing squares: it may choose any of them. If a man
+            of a side without kings is promoted, it has those of the new king. Otherwise it has 0: the lane
+            king, if there is one, has stayed on its square.
         lane: whether the mover has a lane king.
         men: bit set, the mover's men.
         others: bit set, the mover's kings but the lane king.

@@ -33,7 +33,6 @@ from generator.staircase import stair_room
 from generator.subsets import subsets
 from generator.together import shared_kernels
 from generator.workshop import Workshop
-from tablebase.format import Metric
 from tablebase.kernels.jit import compile_for, interruptible, is_compiled, reported
 from tablebase.material import Material
 
@@ -48,23 +47,23 @@ class SolverParts(NamedTuple):
 
     Attributes:
         dtw: DTW is solved; else outcomes without draw rules have a pass of their own.
-        dtb: DTB is solved.
+        balance: the material balance is counted, which takes DTB.
         shared: threads share a block.
     """
 
     dtw: bool
-    dtb: bool
+    balance: bool
     shared: bool
 
     @classmethod
     def of(cls, work: Plan) -> Self:
         """The parts that a plan takes."""
-        shared = work.jobs > 1 and any(map(is_shared, (*work.todo, *work.known)))
-        return cls(work.with_scores, Metric.DTB in work.metrics, shared)
+        balance = any(map(work.ruleset.counts_apart, work.order))
+        return cls(work.with_scores, balance, work.jobs > 1 and any(map(is_shared, work.order)))
 
     def count_kernels(self) -> int:
         """About how many kernels two processes compile for these parts, as counted with numba 0.68."""
-        return 104 + 15 * self.dtb + 11 * (not self.dtw) + 36 * self.shared
+        return 104 + 15 * self.balance + 11 * (not self.dtw) + 36 * self.shared
 
 
 def _solver_calls(parts: SolverParts) -> tuple[_Calls, _Calls]:
@@ -88,7 +87,7 @@ def _solver_calls(parts: SolverParts) -> tuple[_Calls, _Calls]:
         (passes_of_men, *passes),
         (gather_batch, batch, tables, afters, rooms, work, results, False),
     ]
-    if parts.dtb:
+    if parts.balance:
         first += [
             (balance_pass, batch, 30, tables, afters, work, rooms, strip, tiers),
             (balance_climb, batch, 30, 30, 0, tables, afters, rooms, tiers, stair_room(1)),

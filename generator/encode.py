@@ -41,67 +41,6 @@ _OF_METRIC = {
 }
 _GREATEST_WITH_DTC = 2 * LONGEST_DTC + 1
 
-# A slot that nobody reads (a position with a capture; a distance where there is none) repeats the value
-# before it: runs and repetitions grow longer, and no value is brought in that would not be there otherwise.
-
-
-@kernel
-def _fill_wdl(values: NDArray[np.uint8], out: NDArray[np.int8]) -> None:
-    first = -1
-    value = np.int8(0)
-    for index in range(len(out)):
-        found = signed(values[index])
-        if found & STORED:
-            value = WDL_OF[found & VALUE]
-            if first < 0:
-                first = index
-        out[index] = value
-    if first > 0:
-        out[:first] = out[first]
-
-
-@kernel
-def _fill_distance(
-    values: NDArray[np.uint8],
-    most: int,
-    distances: NDArray[np.uint8],
-    shift: int,
-    mask: int,
-    out: NDArray[np.uint8],
-) -> None:
-    """The distances (`mask` after a `shift`) of stored positions whose value is `most` or less."""
-    first = -1
-    distance = np.uint8(0)
-    for index in range(len(out)):
-        value = signed(values[index])
-        if value & STORED and value & VALUE <= most:
-            distance = np.uint8((signed(distances[index]) >> shift) & mask)
-            if first < 0:
-                first = index
-        out[index] = distance
-    if first > 0:
-        out[:first] = out[first]
-
-
-def stored_values(results: Results, metric: Metric) -> NDArray[np.int8] | NDArray[np.uint8]:
-    """What the file of a metric holds, in the order of the index (see docs/format.md).
-
-    DTW and DTB: of a slice that was solved with them.
-    """
-    if metric is Metric.WDL:
-        outcomes = np.empty(len(results.value), dtype=np.int8)
-        _fill_wdl(results.value, outcomes)
-        return outcomes
-    # Without a DTC a position is drawn under the rules, whatever the pass to the balance change has found.
-    source, most, shift, mask = {
-        Metric.DTC: (results.value, _GREATEST_WITH_DTC, 1, VALUE >> 1),
-        Metric.DTB: (results.dtb, _GREATEST_WITH_DTC, 0, 255),
-        Metric.DTW: (results.dtw, CURSED_WIN, 1, 255),
-    }[metric]
-    distances = np.empty(len(results.value), dtype=np.uint8)
-    _fill_distance(results.value, most, source, shift, mask, distances)
-    return distances
-
 
 @kernel
 def _read_wdl(stored: NDArray[np.int16], values: NDArray[np.uint8]) -> None:
@@ -132,8 +71,10 @@ def _read_dtw(stored: NDArray[np.int16], values: NDArray[np.uint8], dtw: NDArray
 
 
 def read_stored(metric: Metric, stored: NDArray[np.int16], out: Results) -> None:
-    """The inverse of `stored_values`: into `out`, WDL, DTC and DTW one by one, in this order. Positions with
-    a capture do not come out right."""
+    """Read the values of a table back into `out`. Call for WDL first, then DTC, then DTW.
+
+    Values of positions with a capture, which tables do not store, come out wrong.
+    """
     if metric is Metric.WDL:
         _read_wdl(stored, out.value)
     elif metric is Metric.DTC:
@@ -143,36 +84,40 @@ def read_stored(metric: Metric, stored: NDArray[np.int16], out: Results) -> None
 
 
 @kernel
-def _tally(
+def _count(
     results: Results,
-    values_of: NDArray[np.int64],
-    dtw_of: NDArray[np.int64],
-    dtb_of: NDArray[np.int64],
+    by_value: NDArray[np.int64],
+    by_dtw: NDArray[np.int64],
+    by_dtb: NDArray[np.int64],
 ) -> None:
-    """How often each value comes up, in one look at all: `values_of` [256] by byte; `dtw_of` [4 * 256] and
-    `dtb_of` [4 * 256] by distance, and 256 * (1 if stored and decided) + 512 * (1 if won, or drawn)."""
+    """Count how often each value occurs, in one pass over a slice.
+
+    Args:
+        results: the slice.
+        by_value: [256], counts by the byte in `results.value`.
+        by_dtw: [4 * 256], counts by DTW + 256 * (stored and decided) + 512 * (won).
+        by_dtb: [4 * 256], counts by DTB in the same way.
+    """
     values, dtw, dtb = results.value, results.dtw, results.dtb
     with_scores, with_balance = len(dtw) > 0, len(dtb) > 0
     for index in range(len(values)):
         found = signed(values[index])
         value = found & VALUE
-        values_of[found] += 1
+        by_value[found] += 1
         won = (value & 1) << 9
         if with_scores:
             counted = found >= STORED and value <= CURSED_WIN
-            dtw_of[won + (256 if counted else 0) + signed(dtw[index])] += 1
+            by_dtw[won + (256 if counted else 0) + signed(dtw[index])] += 1
         if with_balance:
-            # Without a DTC a position is drawn under the rules, whatever the pass to the balance change found.
-            if value > _GREATEST_WITH_DTC:
-                won = 0
-            counted = found >= STORED and value <= _GREATEST_WITH_DTC
-            dtb_of[won + (256 if counted else 0) + signed(dtb[index])] += 1
+            # A position without a DTC is drawn under the rules, whatever DTB the pass found for it.
+            decided = value <= _GREATEST_WITH_DTC
+            counted = found >= STORED and decided
+            by_dtb[(won if decided else 0) + (256 if counted else 0) + signed(dtb[index])] += 1
 
 
 @kernel
-def _first_of(values: NDArray[np.uint8], mask: int, wanted: int, most: int, of: NDArray[np.uint8]) -> int:
-    """The first index whose value, masked, is the wanted one, and is won with a value of `most` or less in
-    `of`."""
+def _first_won(values: NDArray[np.uint8], mask: int, wanted: int, most: int, of: NDArray[np.uint8]) -> int:
+    """The first index with `values & mask == wanted` that is won, with a value in `of` of `most` or less."""
     for index in range(len(values)):
         if signed(values[index]) & mask == wanted:
             value = signed(of[index]) & VALUE
@@ -182,7 +127,7 @@ def _first_of(values: NDArray[np.uint8], mask: int, wanted: int, most: int, of: 
 
 
 @kernel
-def _first_lost(values: NDArray[np.uint8], wanted: int) -> int:
+def _first_equal(values: NDArray[np.uint8], wanted: int) -> int:
     for index in range(len(values)):
         if signed(values[index]) == wanted:
             return index
@@ -201,8 +146,18 @@ def _pack(
     per_byte: int,
     out: NDArray[np.uint8],
 ) -> None:
-    """The symbols of the positions `first` to `last` - 1, several a byte; a slot that nobody reads takes the
-    symbol before it, or, where there is none, the first there is."""
+    """Pack the symbols of the positions `first` to `last` - 1 into `out`, `per_byte` symbols a byte.
+
+    A slot that no reader looks at (a position with a capture, or without a distance) repeats the symbol
+    before it, or the first symbol of all if there is none before. In this way runs and repetitions grow
+    longer, and the alphabet gets no more values.
+
+    Args:
+        values: [position], the bytes of `Results.value`.
+        source: [position], bytes that hold what is stored.
+        taken: [256], by the byte in `values`, whether the position has a slot that is read.
+        symbol_of: [256], symbols by the byte in `source`.
+    """
     at = first
     while at >= 0 and not taken[values[at]]:
         at -= 1
@@ -226,18 +181,20 @@ def _pack(
         number += 1
 
 
-class Tally:
-    """How often each value of a solved slice comes up: what its statistics and the alphabets of its files are
-    made of."""
+class SliceCounts:
+    """How often each value of a solved slice occurs, for its statistics and its files' alphabets."""
 
     def __init__(self, results: Results) -> None:
         self._results = results
-        self._values = np.zeros(256, np.int64)
-        self._dtw, self._dtb = np.zeros(4 * 256, np.int64), np.zeros(4 * 256, np.int64)
-        _tally(results, self._values, self._dtw, self._dtb)
+        self._by_value = np.zeros(256, np.int64)
+        self._by_dtw, self._by_dtb = np.zeros(4 * 256, np.int64), np.zeros(4 * 256, np.int64)
+        _count(results, self._by_value, self._by_dtw, self._by_dtb)
 
     def packed(self, metric: Metric) -> tuple[tuple[int, ...], Callable[[int, int], bytes]]:
-        """For the file of a metric: its alphabet, and what packs a run of its symbols."""
+        """The alphabet of a metric's file, and a function that packs its positions `first` to `last` - 1.
+
+        See docs/format.md. The slice must have been solved with the metric.
+        """
         results, value = self._results, np.arange(256) & VALUE
         source, most, stored = {
             Metric.WDL: (results.value, VALUE, WDL_OF[value].astype(np.int64)),
@@ -245,10 +202,10 @@ class Tally:
             Metric.DTB: (results.dtb, _GREATEST_WITH_DTC, np.arange(256)),
             Metric.DTW: (results.dtw, CURSED_WIN, np.arange(256) >> 1),
         }[metric]
-        taken = (np.arange(256) >= STORED) & (value <= most)
-        counts = {Metric.DTW: self._dtw, Metric.DTB: self._dtb}.get(metric)
-        occurs = self._values > 0 if counts is None else counts.reshape(2, 2, 256)[:, 1].any(axis=0)
-        alphabet = np.unique(stored[occurs & taken] if counts is None else stored[occurs])
+        taken: NDArray[np.bool_] = (np.arange(256) >= STORED) & (value <= most)
+        counts = {Metric.DTW: self._by_dtw, Metric.DTB: self._by_dtb}.get(metric)
+        counted = self._by_value * taken if counts is None else counts.reshape(2, 2, 256)[:, 1].sum(axis=0)
+        alphabet = np.unique(stored[counted > 0])
         if not len(alphabet):
             alphabet = np.zeros(1, np.int64)
         packing = Packing.of(len(alphabet))
@@ -263,63 +220,61 @@ class Tally:
         return tuple(alphabet.tolist()), pack
 
     def statistics(self, material: Material) -> Statistics:
-        """The statistics, positions with a capture included. There is no longest DTW or DTB where the slice was
-        solved without."""
+        """The statistics of the slice, with its positions that have a capture.
+
+        The longest DTW and DTB are None if the slice was solved without them.
+        """
         results = self._results
-        by_value = self._values[:STORED] + self._values[STORED:]
+        by_value = self._by_value[:STORED] + self._by_value[STORED:]
         loss, blessed_loss, draw, cursed_win, win = (
-            int(by_value[WDL_OF == wdl].sum()) for wdl in range(-2, 3)
+            int(by_value[np.equal(WDL_OF, wdl)].sum()) for wdl in range(_LOSS, _WIN + 1)
         )
-        by_dtc = by_value[: _GREATEST_WITH_DTC + 1].reshape(-1, 2)
-        lost, won = (part.sum(axis=0)[:NOT_DECIDED] for part in self._dtw.reshape(2, 2, 256))
+        dtc_losses, dtc_wins = by_value[: _GREATEST_WITH_DTC + 1].reshape(-1, 2).T
+        dtw_losses, dtw_wins = self._by_dtw.reshape(2, 2, 256).sum(axis=1)[:, :NOT_DECIDED]
+        dtb_wins = self._by_dtb.reshape(2, 2, 256)[1].sum(axis=0)
+
+        def longest(counts: NDArray[np.int64], first: Callable[[int], int]) -> tuple[int | None, str | None]:
+            if not counts.any():
+                return None, None
+            plies = int(np.flatnonzero(counts)[-1])
+            return plies, Position(*sets_at(material, first(plies))).to_fen()
+
+        def first_dtc_win(plies: int) -> int:
+            return _first_won(results.value, VALUE, 2 * plies + 1, VALUE, results.value)
+
+        def first_dtb_win(plies: int) -> int:
+            return _first_won(results.dtb, NOT_DECIDED, plies, _GREATEST_WITH_DTC, results.value)
+
+        win_plies, win_fen = longest(dtw_wins, lambda plies: _first_equal(results.dtw, plies))
+        loss_plies, loss_fen = longest(dtw_losses, lambda plies: _first_equal(results.dtw, plies))
+        dtc_plies, dtc_fen = longest(dtc_wins, first_dtc_win)
+        dtb_plies, dtb_fen = longest(dtb_wins, first_dtb_win)
         with_scores = len(results.dtw) > 0
-        longest = [
-            self._longest(material, won, lambda plies: _first_lost(results.dtw, plies)),
-            self._longest(material, lost, lambda plies: _first_lost(results.dtw, plies)),
-            self._longest(
-                material,
-                by_dtc[:, 1],
-                lambda plies: _first_of(results.value, VALUE, 2 * plies + 1, VALUE, results.value),
-            ),
-            self._longest(
-                material,
-                self._dtb.reshape(2, 2, 256)[1].sum(axis=0),
-                lambda plies: _first_of(results.dtb, 255, plies, _GREATEST_WITH_DTC, results.value),
-            ),
-        ]
-
-        def counted(counts: NDArray[np.int64]) -> tuple[int, ...]:
-            return tuple(np.trim_zeros(counts, "b").tolist())
-
         return Statistics(
-            str(material),
-            material.positions,
-            win,
-            cursed_win,
-            draw,
-            blessed_loss,
-            loss,
-            *(field for pair in longest for field in pair),
-            dtw_wins=counted(won) if with_scores else None,
-            dtw_losses=counted(lost) if with_scores else None,
-            dtc_wins=counted(by_dtc[:, 1]),
-            dtc_losses=counted(by_dtc[:, 0]),
+            material=str(material),
+            positions=material.positions,
+            win=win,
+            cursed_win=cursed_win,
+            draw=draw,
+            blessed_loss=blessed_loss,
+            loss=loss,
+            longest_win_plies=win_plies,
+            longest_win_fen=win_fen,
+            longest_loss_plies=loss_plies,
+            longest_loss_fen=loss_fen,
+            longest_dtc_win_plies=dtc_plies,
+            longest_dtc_win_fen=dtc_fen,
+            longest_dtb_win_plies=dtb_plies,
+            longest_dtb_win_fen=dtb_fen,
+            dtw_wins=_trimmed(dtw_wins) if with_scores else None,
+            dtw_losses=_trimmed(dtw_losses) if with_scores else None,
+            dtc_wins=_trimmed(dtc_wins),
+            dtc_losses=_trimmed(dtc_losses),
         )
 
-    @staticmethod
-    def _longest(
-        material: Material, counts: NDArray[np.int64], first: Callable[[int], int]
-    ) -> tuple[int | None, str | None]:
-        if not counts.any():
-            return None, None
-        plies = int(np.flatnonzero(counts)[-1])
-        own_men, own_kings, other_men, other_kings = sets_at(material, first(plies))
-        return plies, Position(own_men, own_kings, other_men, other_kings).to_fen()
 
-
-def statistics(material: Material, results: Results) -> Statistics:
-    """The statistics of a solved slice."""
-    return Tally(results).statistics(material)
+def _trimmed(counts: NDArray[np.int64]) -> tuple[int, ...]:
+    return tuple(np.trim_zeros(counts, "b").tolist())
 
 
 def with_longest(counted: Statistics, before: Statistics, kept: Iterable[Metric]) -> Statistics:

@@ -20,9 +20,9 @@ from generator.subsets import STEP, Subsets, rank
 from tablebase.kernels.bits import lowest, popcount, signed
 from tablebase.kernels.jit import inlined, inner
 
-# Fields of a step of a man, and of a capture of one piece; at most 8 men with 4 directions each. They say where
-# to look up the position that a move leads to, whose opponent's kings have rank n: its bit is BIT + n * STRIDE,
-# its score is SCORE + n * STRIDE, and its number in the list of board words is NUMBER + n, at lane LANE.
+# Fields of a step of a man, and of a capture of one piece; at most 8 men with 4 directions each. They say
+# where to look up the position that a move leads to, whose opponent's kings have rank n: its bit is
+# BIT + n * STRIDE, its score SCORE + n * STRIDE, and its number among the board words NUMBER + n, lane LANE.
 _TARGET, _NUMBER, _LANE, _BIT, _SCORE, _STRIDE, _FROM, _VICTIM, _FIELDS = range(9)
 _MOST = 32
 

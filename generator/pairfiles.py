@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from generator.encode import Tally, read_stored, with_longest
+from generator.encode import SliceCounts, read_stored, with_longest
 from generator.materialgraph import both
 from generator.results import Results
 from generator.slices import Crew, Pair
@@ -89,11 +89,11 @@ def write_pair(
     for material, results in zip(both(pair), solved, strict=False):
         was = before.get(material)
         files = dict(was.files) if was else {}
-        tally = Tally(results)
+        counts = SliceCounts(results)
         for metric in metrics:
             if not metric.fits(material, ruleset):
                 continue
-            alphabet, pack = tally.packed(metric)
+            alphabet, pack = counts.packed(metric)
             files[metric] = write_packed(
                 directory / table_name(material, metric),
                 material,
@@ -105,7 +105,7 @@ def write_pair(
                 run=run,
             )
         in_order = {metric: files[metric] for metric in Metric if metric in files}
-        counted = tally.statistics(material)
+        counted = counts.statistics(material)
         if was and was.statistics:
             counted = with_longest(counted, was.statistics, files.keys() - set(metrics))
         entries[material] = SliceRecord(in_order, counted)

@@ -17,17 +17,16 @@ from tablebase.format import Metric
 from tablebase.material import Material
 from tablebase.ruleset import Ruleset
 
-# What a file holds, a byte a position and the frames of it, while it is written; what is read of it, two
-# bytes a position, while a slice is restored.
-_ENCODED_BYTES = 1.25
+# Bytes a position: for the frames of a table while it is written, and for a table that is read back.
+_ENCODED_BYTES = 0.2
 READ_BYTES = 2
 # What lists the blocks of a slice in their order, a block.
 LISTED_BYTES = 5
 # Disk, bits a position of a material that has a table of it, rounded up from what 5 and 6 pieces take
 # (docs/performance.md). Fewer pieces take more, which the room for what a file is beside its frames covers.
 _DISK_BITS = {Metric.WDL: 0.2, Metric.DTC: 0.28, Metric.DTW: 1.0, Metric.DTB: 0.65}
-# The program itself: 690 MiB where it has compiled its kernels, as the compiler keeps that; else 170.
-PROGRAM_BYTES = 700 << 20
+# The program itself: 450 MiB where it has compiled all kernels, as the compiler keeps that memory; else 170.
+PROGRAM_BYTES = 460 << 20
 
 MOST_PIECES = 8
 """The most pieces that tables are made of."""

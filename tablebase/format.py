@@ -32,7 +32,7 @@ from tablebase.errors import (
     WrongVersionError,
 )
 from tablebase.material import Material
-from tablebase.packing import Packing, Symbols, Values, distinct
+from tablebase.packing import Packing, Values
 
 MAGIC = b"\x93SHASHKI"
 FORMAT_VERSION = 2
@@ -390,17 +390,22 @@ def write_table(
         )
     if values.dtype.kind not in "iu" or values.dtype.itemsize > 2 or not values.flags.c_contiguous:
         raise ArgumentError(f"values must be contiguous integers of one or two bytes, not {values.dtype}")
-    pieces = [values[start : start + (1 << 22)] for start in range(0, len(values), 1 << 22)]
-    alphabet = tuple(sorted(set().union(*run(distinct, pieces))))
+    alphabet = np.unique(values)
     packing = Packing.of(len(alphabet))
-    symbols_of = _Symbols(alphabet, packing, values.dtype)
+
+    def pack(first: int, last: int) -> bytes:
+        symbols = np.searchsorted(alphabet, values[first:last])
+        return packing.pack(
+            symbols.astype(np.uint8) if packing.value_bytes == 1 else symbols.astype(np.uint16)
+        )
+
     return write_packed(
         path,
         material,
         metric,
         ruleset,
-        alphabet,
-        lambda first, last: packing.pack(symbols_of(values[first:last])),
+        tuple(alphabet.tolist()),
+        pack,
         generator_version=generator_version,
         compression=compression,
         run=run,
@@ -419,12 +424,13 @@ def write_packed(
     compression: zstandard.ZstdCompressionParameters = COMPRESSION,
     run: Mapping = map,
 ) -> FileRecord:
-    """Write one table as `write_table` does, from values that are packed already.
+    """Write one table as `write_table` does, from a function that packs its values.
 
     Args:
+        path, material, metric, ruleset, generator_version, compression, run: as for `write_table`.
         alphabet: the values that occur, rising.
-        pack: what `Packing.pack` makes of the symbols of some values, from the first to the last, which is left
-            out; called by any number of threads.
+        pack: called with `first` and `last`, returns what `Packing.pack` makes of the symbols of the values
+            `first` to `last` - 1. Many threads may call it at a time.
 
     Raises:
         ArgumentError: a value does not fit 16 signed bits.
@@ -476,20 +482,3 @@ class _Encoder:
             found = zstandard.ZstdCompressor(compression_params=self._compression)
             self._threads.compressor = found
         return found
-
-
-class _Symbols:
-    """Turns values into their places in an alphabet."""
-
-    def __init__(self, alphabet: tuple[int, ...], packing: Packing, dtype: np.dtype[Any]) -> None:
-        symbol_type = np.uint8 if packing.value_bytes == 1 else np.uint16
-        places = np.array(alphabet, dtype).view(f"u{dtype.itemsize}")
-        self._symbol_of = np.zeros(1 << 8 * dtype.itemsize, symbol_type)
-        self._symbol_of[places] = np.arange(len(places))
-
-    def __call__(self, values: Values) -> Symbols:
-        if values.dtype.itemsize == 1 and self._symbol_of.dtype.itemsize == 1:
-            # Several times as fast as indexing, which would widen every value to eight bytes.
-            return np.frombuffer(values.tobytes().translate(self._symbol_of.tobytes()), np.uint8)
-        symbols: Symbols = self._symbol_of[values.view(f"u{values.dtype.itemsize}")]
-        return symbols

@@ -14,20 +14,6 @@ Symbols = NDArray[np.uint8] | NDArray[np.uint16]
 """Places in the alphabet."""
 
 
-def distinct(values: Values) -> set[int]:
-    """The different values of an array."""
-    if values.dtype.itemsize == 1:
-        found = bytes(set(values[:1].tobytes()))
-        for start in range(0, len(values), 1 << 20):
-            # Deleting what is known already is several times as fast as counting, sorting or indexing.
-            rest = values[start : start + (1 << 20)].tobytes().translate(None, found)
-            found += bytes(set(rest))
-        return set(np.frombuffer(found, values.dtype).tolist())
-    seen = np.zeros(1 << 16, np.bool_)
-    seen[values.view(np.uint16)] = True
-    return set(np.flatnonzero(seen).astype(np.uint16).view(values.dtype).tolist())
-
-
 @dataclass(frozen=True, slots=True)
 class Packing:
     """How symbols are put into bytes: `per_byte` of them in one byte, or one in two bytes."""

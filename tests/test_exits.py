@@ -80,10 +80,11 @@ class MadeUp:
 
     def _write(self, after: Position, score: int, lost: bool, won: bool) -> None:
         for lane in squares_of(after.wk) or [0]:
-            word, at = self._place(after.wm, after.wk & ~(1 << lane), bool(after.wk), after.bm, after.bk)
+            bit, at = self._place(after.wm, after.wk & ~(1 << lane), bool(after.wk), after.bm, after.bk)
             self.arena.score[at + lane] = score
-            for words, bit in ((self.arena.lost, lost), (self.arena.won, won)):
-                words[word] = int(words[word]) & ~(1 << lane) | int(bit) << lane
+            word, shift = divmod(bit + lane, 32)
+            for words, here in ((self.arena.lost, lost), (self.arena.won, won)):
+                words[word] = int(words[word]) & ~(1 << shift) | int(here) << shift
 
     def empty_lane(self, position: Position, lane: int) -> None:
         """The lane king bars the way of men behind it. Where their steps would lead, that lane is empty."""
@@ -99,13 +100,13 @@ class MadeUp:
                 self.arena.score[at + lane] = 0
 
     def _place(self, men: int, others: int, lane: bool, other_men: int, other_kings: int) -> tuple[int, int]:
-        """The word, and the place of its first score (see generator/afters.py)."""
+        """Where lane 0 has its bit and its score (see generator/afters.py)."""
         counts = others.bit_count() + lane, men.bit_count(), other_kings.bit_count(), other_men.bit_count()
         assert self.arena.start[counts] >= 0, counts
         block = rank(men) * comb(28, counts[3]) + rank(other_men >> 4)
         word = (block * comb(32, others.bit_count()) + rank(others)) * comb(32, counts[2]) + rank(other_kings)
-        at = self.arena.score_start[counts] + word * (32 if lane else 1)
-        return self.arena.start[counts] + word, at
+        offset = word * (32 if lane else 1)
+        return 32 * self.arena.packed_start[counts] + offset, self.arena.score_start[counts] + offset
 
 
 def expected_exits(made_up: MadeUp, position: Position) -> tuple[bool, int, bool, bool, bool]:

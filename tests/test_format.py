@@ -26,7 +26,7 @@ from tablebase.errors import (
 )
 from tablebase.format import FRAME_SIZE, Metric, Values, dtw_plies, read_header, stored_dtw, write_table
 from tablebase.material import Material
-from tablebase.packing import Packing, distinct
+from tablebase.packing import Packing
 from tablebase.table import Table
 
 MATERIAL = Material.parse("KKvKK")  # 215,760 positions, so that there are many frames
@@ -99,12 +99,6 @@ def test_packing(symbols: int, count: int, random: Random) -> None:
         assert symbols**packing.per_byte <= 256
         assert packing.per_byte == 8 or symbols ** (packing.per_byte + 1) > 256
         assert packing.unpacked()[list(packed)].ravel()[:count].tolist() == values
-
-
-@given(st.lists(st.integers(-128, 127), min_size=1), st.lists(st.integers(-32768, 32767), min_size=1))
-def test_distinct_values(small: list[int], large: list[int]) -> None:
-    assert distinct(np.array(small, np.int8)) == set(small)
-    assert distinct(np.array(large, np.int16)) == set(large)
 
 
 def test_threads_write_the_same_file(tmp_path: Path) -> None:

@@ -94,9 +94,8 @@ atexit.register(lambda: print("peak", resource.getrusage(resource.RUSAGE_SELF).r
 
 @pytest.mark.whole
 def test_the_memory_limit_is_held_and_changes_nothing(tables5: Path, tmp_path: Path) -> None:
-    """5 pieces take 990 MB, by the plan; given less, the large arrays are mapped."""
-    limit = 900_000_000
-    assert plan(Scope(5), tuple(Metric), 2, set()).memory > limit
+    """Given less than the plan says, the large arrays are mapped."""
+    limit = plan(Scope(5), tuple(Metric), 2, set()).memory * 9 // 10
     status, out, err = finish(start(tmp_path, 5, "--memory", str(limit), before=PEAK))
     assert status == 0, err
     assert int(out.rpartition("peak ")[2]) <= limit

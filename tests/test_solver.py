@@ -1,6 +1,6 @@
 """The solver's pieces, held to the readable rules: king moves and exits in lanes, blocks, slices, plan."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from math import comb
@@ -10,14 +10,16 @@ from typing import Any
 import naive
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from squaresets import between, rank, set_of, squares_of
 
-from generator import afters, slices, workshop
+from generator import afters, lanes, slices, workshop
 from generator.afters import DRAWN, LONGEST_PLIES, Afters
+from generator.compilation import SolverParts, compile_solver
 from generator.errors import DistanceOverflowError, StoppedError
-from generator.lanes import king_moves, slides
-from generator.materialgraph import both, canonical, leads_to, pairs
+from generator.materialgraph import Scope, both, canonical, leads_to, pairs
 from generator.menplacements import Blocks
+from generator.plan import plan
 from generator.results import is_stored
 from generator.sides import STRIP
 from generator.slices import Crew, Pair
@@ -25,11 +27,16 @@ from generator.subsets import subsets
 from generator.together import Team
 from generator.workshop import Workshop
 from tablebase.board import ALL_SQUARES, Color, Position
+from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL
+from tablebase.format import Metric
 from tablebase.indexing import index_of, sets_at
+from tablebase.kernels.jit import for_python, reported
 from tablebase.material import Material
 from tablebase.rules import legal_moves, position_after
 
 # King moves
+
+king_moves, slides = for_python(lanes.king_moves), for_python(lanes.slides)
 
 
 def king_targets(kings: int, occupied: int) -> Iterator[tuple[int, int]]:
@@ -220,7 +227,7 @@ def test_a_block_shared_by_threads_is_solved_as_by_one(monkeypatch: pytest.Monke
                 assert np.array_equal(one.value, other.value)
                 assert np.array_equal(one.dtw[is_stored(one)], other.dtw[is_stored(one)])
     for arena in (shared, restored):
-        for expected, found in zip(alone[2:], arena[2:], strict=True):
+        for expected, found in zip(alone[3:], arena[3:], strict=True):
             assert np.array_equal(expected, found)
 
 
@@ -282,3 +289,50 @@ def test_every_move_stays_in_the_pair_or_leads_to_a_planned_one() -> None:
             led_to.discard(pair)
             assert led_to <= leads_to(pair), (mover, led_to)
             assert all(place[earlier] < place[pair] for earlier in led_to)
+
+
+@pytest.mark.parametrize("size", [1, 5, 32, 100, 496])
+def test_bits_of_blocks_that_share_words(size: int) -> None:
+    """Threads put the bits of blocks side by side, which end within words."""
+    blocks = 999
+    bits = np.random.default_rng(size).integers(0, 2, blocks * size, dtype=np.uint8)
+    expected = np.packbits(bits, bitorder="little")
+    put_bits = for_python(afters.put_bits)
+
+    def packed_by(put: Callable[[int, NDArray[np.uint32]], None]) -> NDArray[np.uint8]:
+        packed = np.zeros(-(-blocks * size // 32), np.uint32)
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda block: put(block, packed), Random(size).sample(range(blocks), blocks)))
+        numbers = np.arange(blocks)
+        assert np.array_equal(
+            afters.take_block_bits(packed, numbers[::-1], size).reshape(-1, size)[::-1].ravel(), bits
+        )
+        return packed.astype("<u4").view(np.uint8)[: len(expected)]
+
+    def one_a_word(block: int, packed: NDArray[np.uint32]) -> None:
+        put_bits(bits.astype(np.uint32), block * size, size, packed, block * size)
+
+    def by_number(block: int, packed: NDArray[np.uint32]) -> None:
+        here = bits[block * size : (block + 1) * size]
+        afters.put_block_bits(packed, np.array([block]), size, here)
+
+    assert np.array_equal(packed_by(one_a_word), expected)
+    assert np.array_equal(packed_by(by_number), expected)
+
+
+def test_compiling_leaves_nothing_to_compile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever parts a run takes, its kernels are compiled before it, not in its midst."""
+    monkeypatch.setattr(slices, "_SHARED_POSITIONS", 1)
+    compiled: list[str] = []
+    for dtw, balance, shared in product((True, False), repeat=3):
+        ruleset = OFFICIAL if balance else KING_MOVES_ONLY
+        metrics = (Metric.WDL, Metric.DTC, Metric.DTW) if dtw else (Metric.WDL, Metric.DTC)
+        parts = SolverParts.of(plan(Scope(3), metrics, 2 if shared else 1, set(), ruleset))
+        assert parts == (dtw, balance, shared)
+        compile_solver(parts)
+        arena = afters.allocate([m for pair in pairs(3) for m in both(pair)], 3, with_scores=dtw)
+        with ThreadPoolExecutor(2) as threads, reported(compiled.append):
+            crew = Crew(arena, 30, threads, 1 + shared, lambda positions: None, ruleset.balance_plies)
+            for pair in pairs(3):
+                crew.solve(pair)
+    assert compiled == []

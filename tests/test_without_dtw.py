@@ -9,16 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from generating import same
+from numpy.typing import NDArray
 from tightrules import tight
 
 from generator import afters, run, slices, workshop
 from generator.afters import DRAWN, Afters
 from generator.boardwords import BoardWords, guard_of, on_board, room_for, with_more, without
-from generator.encode import read_stored, stored_values
+from generator.encode import SliceCounts, read_stored
 from generator.errors import DistanceOverflowError
 from generator.materialgraph import Scope, both, pairs
 from generator.plan import plan
-from generator.results import LONGEST_DTC, is_stored, outcomes
+from generator.results import LONGEST_DTC, Results, is_stored, outcomes
 from generator.run import generate, make_plan
 from generator.slices import Crew, Pair
 from generator.spread import DTC_TOO_LONG
@@ -27,6 +28,7 @@ from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL
 from tablebase.format import Metric
 from tablebase.manifest import Manifest
 from tablebase.material import Material
+from tablebase.packing import Packing
 from tablebase.ruleset import Ruleset
 
 LIMITS = [(1, None), (2, None), (3, 5), (4, 7), (6, None), (10, None)]
@@ -54,6 +56,14 @@ def crew_for(arena: Afters, ruleset: Ruleset, threads: ThreadPoolExecutor, jobs:
     return Crew(arena, limit, threads, jobs, lambda positions: None, balance)
 
 
+def stored_values(results: Results, metric: Metric) -> NDArray[np.int16]:
+    """What the table of a metric stores for each position."""
+    alphabet, pack = SliceCounts(results).packed(metric)
+    packed = np.frombuffer(pack(0, len(results.value)), np.uint8)
+    symbols = Packing.of(len(alphabet)).unpacked()[packed].ravel()[: len(results.value)]
+    return np.array(alphabet, np.int16)[symbols]
+
+
 def assert_same_values(one: dict[Material, Pair], other: dict[Material, Pair]) -> int:
     """How many cursed wins and blessed losses there are."""
     cursed = 0
@@ -65,24 +75,41 @@ def assert_same_values(one: dict[Material, Pair], other: dict[Material, Pair]) -
     return cursed
 
 
+def by_number(tables: Afters, words: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The words of all after tables by their numbers; one a position for a side without kings."""
+    found = [np.zeros(0, np.uint32)]
+    for place in sorted(
+        np.argwhere(tables.start >= 0).tolist(), key=lambda place: tables.start[tuple(place)]
+    ):
+        material = Material(place[0], place[1], place[2], place[3])
+        first, count = int(tables.packed_start[tuple(place)]), afters.words(material)
+        kept = words[first : first + afters.kept_words(material)]
+        if not material.own_kings:
+            bits = np.unpackbits(kept.astype("<u4").view(np.uint8), bitorder="little", count=count)
+            kept = bits.astype(np.uint32)
+        found.append(kept)
+    return np.concatenate(found)
+
+
 def assert_same_afters(scored: Afters, other: Afters) -> None:
     """Under the rules the same, and on the board what the scores say."""
     assert np.array_equal(scored.lost, other.lost)
     assert np.array_equal(scored.won, other.won)
-    words = np.arange(len(scored.lost), dtype=np.int64)
-    found = on_board(other.board, words, BoardWords(words, other.lost, other.won))
+    lost, won = by_number(other, other.lost), by_number(other, other.won)
+    words = np.arange(len(lost), dtype=np.int64)
+    found = on_board(other.board, words, BoardWords(words, lost, won))
     for place in np.argwhere(scored.start >= 0).tolist():
         material = Material(place[0], place[1], place[2], place[3])
         lanes, count = afters.lanes(material), afters.words(material)
         first, at = int(scored.start[tuple(place)]), int(scored.score_start[tuple(place)])
         scores = scored.score[at : at + count * lanes].reshape(count, lanes)
         bits = np.uint32(1) << np.arange(lanes, dtype=np.uint32)
-        lost = np.sum((scores > DRAWN) * bits, axis=1, dtype=np.uint32)
-        won = np.sum(((scores > 0) & (scores < DRAWN)) * bits, axis=1, dtype=np.uint32)
-        assert np.array_equal(lost, found.lost[first : first + count]), str(material)
-        assert np.array_equal(won, found.won[first : first + count]), str(material)
+        lost_here = np.sum((scores > DRAWN) * bits, axis=1, dtype=np.uint32)
+        won_here = np.sum(((scores > 0) & (scores < DRAWN)) * bits, axis=1, dtype=np.uint32)
+        assert np.array_equal(lost_here, found.lost[first : first + count]), str(material)
+        assert np.array_equal(won_here, found.won[first : first + count]), str(material)
     assert np.all(np.diff(other.board.words) > 0)
-    ruled = BoardWords(other.board.words, other.lost[other.board.words], other.won[other.board.words])
+    ruled = BoardWords(other.board.words, lost[other.board.words], won[other.board.words])
     assert np.all((ruled.lost != other.board.lost) | (ruled.won != other.board.won))
     assert set(np.flatnonzero(other.guard)) == set((other.board.words >> 8).tolist())
 
@@ -145,7 +172,7 @@ def test_what_is_read_back_is_what_was_solved(
             read = tuple(crew.empty_results(material) for material in (pair, pair.mirror))
             for one, other in zip(values, read, strict=True):
                 for metric in OUTCOMES:
-                    read_stored(metric, stored_values(one, metric).astype(np.int16), other)
+                    read_stored(metric, stored_values(one, metric), other)
                 stored = is_stored(one)
                 assert np.array_equal(one.value[stored], other.value[stored])
                 other.value[~stored] = 9  # nobody may read these

@@ -7,7 +7,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
+from numba.np import arrayobj
 
 from tablebase.kernels.jit import inlined
 
@@ -43,9 +43,12 @@ def _emit_reverse(builder: Any, value: Any) -> Any:
     return builder.zext(builder.bitreverse(low_half), ir.IntType(64))
 
 
+_make_array: Any = arrayobj.make_array
+
+
 def _or_at_typer(_typing_context: Any, _array: Any, _place: Any, _bits: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array = make_array(signature.args[0])(context, builder, arguments[0])
+        array = _make_array(signature.args[0])(context, builder, arguments[0])
         pointer = builder.gep(array.data, [arguments[1]])
         builder.atomic_rmw("or", pointer, arguments[2], "monotonic")
         return context.get_dummy_value()

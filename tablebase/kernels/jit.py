@@ -25,6 +25,7 @@ from typing import Any, TypeVar, cast
 
 import llvmlite
 import numba
+import numba.core.dispatcher
 import numba.core.event
 import numpy as np
 import platformdirs
@@ -143,7 +144,7 @@ class _KernelCache(FunctionCache):
             usual.save_overload(*arguments)
 
 
-_ONLY_FOR_KERNELS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Leaves out the code by which Python and C call a kernel: half of it for tuples of arrays."""
 
 
@@ -163,17 +164,32 @@ def step(function: F) -> F:
 
 def inner(function: F) -> F:
     """Compile a `step` that only kernels call. It is cached as a part of its callers."""
-    return cast(F, _one_signature(_njit(nogil=True, _nrt=False, **_ONLY_FOR_KERNELS)(function)))
+    return cast(F, _only_for_kernels(_njit(nogil=True, _nrt=False, **_NO_WRAPPERS)(function)))
+
+
+def _only_for_kernels(compiled: Any) -> Any:
+    """Turn a call from Python, which would crash for lack of a wrapper, into a TypeError."""
+    usual: Any = type(compiled)
+    if not issubclass(usual, numba.core.dispatcher.Dispatcher):
+        return compiled  # with NUMBA_DISABLE_JIT
+
+    def refuse(kernel: Any, *arguments: Any, **keywords: Any) -> None:
+        raise TypeError(
+            f"only kernels can call {kernel.py_func.__name__}; in Python use for_python({kernel})"
+        )
+
+    compiled.__class__ = type("KernelOnly", (usual,), {"__call__": refuse})
+    return _one_signature(compiled)
 
 
 def for_python(compiled: F) -> F:
-    """An `inner` kernel once more as a `step`, for callers in Python."""
-    return step(cast(F, getattr(compiled, "py_func", compiled)))  # without JIT it is the function itself
+    """Compile an `inner` or `inlined` kernel once more, as a `step` that Python can call."""
+    return step(cast(F, getattr(compiled, "py_func", compiled)))
 
 
 def inlined(function: F) -> F:
     """Compile a small function that only kernels call, and that is copied into each of them."""
-    return cast(F, _one_signature(_njit(nogil=True, forceinline=True, **_ONLY_FOR_KERNELS)(function)))
+    return cast(F, _only_for_kernels(_njit(nogil=True, forceinline=True, **_NO_WRAPPERS)(function)))
 
 
 def _cached(function: Any, **options: Any) -> Any:
@@ -193,7 +209,7 @@ def _one_signature(compiled: Any) -> Any:
     """
     usual = getattr(compiled, "get_call_template", None)
     if usual is None:
-        return compiled  # with NUMBA_DISABLE_JIT it is the function itself
+        return compiled  # with NUMBA_DISABLE_JIT
 
     def get_call_template(arguments: Any, keywords: Any) -> Any:
         plain = tuple(_unliteral(each) for each in arguments)
