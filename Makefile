@@ -30,7 +30,7 @@ serve: $(INSTALLED) ## serve the tables on 127.0.0.1:8000; makes those of up to 
 	@if [ ! -e "$(DATA)/manifest.json" ] || [ -e "$(UNFINISHED)" ] || [ "$(origin PIECES)" = "command line" ]; then \
 	  $(BIN)/shashki generate --pieces $(PIECES) --data "$(DATA)" --dry-run >/dev/null && \
 	  mkdir -p "$(DATA)" && touch "$(UNFINISHED)" && \
-	  echo "Making the tables of up to $(PIECES) pieces in $(DATA); compiling comes first, once, and takes a minute." && \
+	  echo "Making the tables of up to $(PIECES) pieces in $(DATA); compiling comes first, once, and takes half a minute." && \
 	  $(BIN)/shashki generate --pieces $(PIECES) --data "$(DATA)" && rm "$(UNFINISHED)"; \
 	fi
 	$(BIN)/shashki serve --data "$(DATA)" --host $(HOST) --port $(PORT)
