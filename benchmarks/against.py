@@ -2,10 +2,10 @@
 
     python benchmarks/against.py CHECKOUT [--runs 3] [--cold] -- generate --pieces 5 --jobs 1
 
-Each run has a data directory of its own, unless the command names one. With `--cold` each run also has an empty
-kernel cache, and compiles; otherwise kernels are compiled before the first run. The script prints the median of
-each figure (seconds by the clock; CPU seconds of all processes; peak memory of the largest process) and the
-ratio of this checkout to the other.
+Each run has a data directory of its own, unless the command names one. With `--cold` each run also has an
+empty kernel cache, and compiles; otherwise kernels are compiled before the first run. The script prints the
+median of each figure (seconds by the clock; CPU seconds of all processes; peak memory of the largest process)
+and the ratio of this checkout to the other.
 """
 
 import argparse
