@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parents[1]
-START = "import sys; from tablebase.cli import main; sys.exit(main())"
+START = "import sys; from tablebase.cli.main import main; sys.exit(main())"
 
 
 class Figures(NamedTuple):

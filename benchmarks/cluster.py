@@ -1,4 +1,4 @@
-"""What tasks on a cluster take: the rates of generator/cluster/cost.py, from a run of real tasks.
+"""What tasks on a cluster take: the rates of generator/cluster/estimate.py, from a run of real tasks.
 
     python benchmarks/cluster.py --pieces 6 --metrics wdl,dtc
 
@@ -12,17 +12,17 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from generator.afters import words
-from generator.cluster.cost import OUTCOMES, WITH_SCORES, after_bytes
 from generator.cluster.driver import generate_on_cluster
-from generator.cluster.options import Options
-from generator.cluster.record import AFTER, VALUES, Record
-from generator.materialgraph import both, leads_to, pairs
+from generator.cluster.estimate import OUTCOMES, WITH_SCORES, after_bytes
+from generator.cluster.settings import Options
+from generator.cluster.tasks import AFTER, VALUES, Record
+from generator.materials import both, leads_to, pairs
 from generator.progress import Bar
-from tablebase.drawrules import OFFICIAL
-from tablebase.manifest import Manifest
-from tablebase.material import Material
-from tablebase.options import metrics as metrics_option
+from generator.solver.successors import words
+from tablebase.board.material import Material
+from tablebase.cli.options import metrics as metrics_option
+from tablebase.rules.rulesets import OFFICIAL
+from tablebase.tables.manifest import Manifest
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def block_bytes(pair: Material, with_scores: bool) -> int:
 
 
 def report(made: list[Record], again: list[Record], with_scores: bool) -> None:
-    """Print each rate, with the one that cost.py has."""
+    """Print each rate, with the one that generator/cluster/estimate.py has."""
     of_kind: dict[str, list[Record]] = defaultdict(list)
     for record in [*made, *(record for record in again if record.key.startswith("restore"))]:
         of_kind[record.key.partition("-")[0]].append(record)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import zstandard
 
-from tablebase import format as table_format
-from tablebase.datadir import data_directory
-from tablebase.format import COMPRESSION, FRAME_SIZE, Metric, table_name, write_table
-from tablebase.material import Material
-from tablebase.table import Table
+from tablebase.board.material import Material
+from tablebase.tables import format as table_format
+from tablebase.tables.files import data_directory
+from tablebase.tables.format import COMPRESSION, FRAME_SIZE, Metric, table_name, write_table
+from tablebase.tables.table import Table
 
 LEVELS = (1, 6, 9, 10, 12, 15, 19)
 METRICS = (Metric.WDL, Metric.DTC, Metric.DTW)  # every material has tables of these

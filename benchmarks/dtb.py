@@ -12,13 +12,12 @@ import time
 from pathlib import Path
 from random import Random
 
-from tablebase.board import Position
-from tablebase.format import Metric, table_name
-from tablebase.indexing import sets_at
-from tablebase.material import Material
-from tablebase.rules import legal_moves, position_after
-from tablebase.table import Table
-from tablebase.tablebase import Tablebase, open_tablebase
+from tablebase.board.material import Material
+from tablebase.board.position import Position, legal_moves, position_after
+from tablebase.probe.tablebase import Tablebase, open_tablebase
+from tablebase.tables.format import Metric, table_name
+from tablebase.tables.index import sets_at
+from tablebase.tables.table import Table
 
 
 class OutOfTimeError(Exception):

@@ -26,15 +26,14 @@ from typing import Any
 from generation import cpu_seconds, perft_seconds
 from plot import line_plot
 
-from generator.cores import available_cores
-from generator.perft import perft
-from generator.plan import Plan
+from generator.plan import Plan, available_cores
 from generator.run import Silent, generate
-from tablebase.board import Position
-from tablebase.drawrules import OFFICIAL
-from tablebase.format import Metric
-from tablebase.manifest import Manifest
-from tablebase.material import Material, materials
+from tablebase.board.material import Material, materials
+from tablebase.board.position import Position
+from tablebase.kernels.perft import perft
+from tablebase.rules.rulesets import OFFICIAL
+from tablebase.tables.format import Metric
+from tablebase.tables.manifest import Manifest
 
 HERE = Path(__file__).parent
 MOST_TO_SOLVE_AGAIN = 5  # pieces

@@ -17,12 +17,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from generator.materialgraph import Scope
-from generator.perft import perft
+from generator.materials import Scope
 from generator.run import generate
-from tablebase.board import Position
-from tablebase.drawrules import RULESETS
-from tablebase.material import Material
+from tablebase.board.material import Material
+from tablebase.board.position import Position
+from tablebase.kernels.perft import perft
+from tablebase.rules.rulesets import RULESETS
 
 
 def perft_seconds() -> float:

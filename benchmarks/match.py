@@ -25,13 +25,12 @@ from random import Random
 from draughts.engine import HubEngine
 
 from tablebase import OFFICIAL, Clock, Color, Numbering, Position, Tablebase, open_tablebase
-from tablebase.boardwin import board_won_by
-from tablebase.clock import Verdict
-from tablebase.datadir import data_directory
-from tablebase.drawclaims import draw_claims
-from tablebase.hubnotation import format_hub_move, format_hub_position, parse_hub_move
-from tablebase.randomposition import random_position
-from tablebase.rules import has_capture
+from tablebase.board.notation import format_hub_move, format_hub_position, parse_hub_move
+from tablebase.board.position import has_capture
+from tablebase.games.search import board_won_by
+from tablebase.probe.random import random_position
+from tablebase.rules.clock import Verdict, draw_claims
+from tablebase.tables.files import data_directory
 
 NUMBERING = Numbering.B8  # of all that is sent to either side
 LONGEST = 1000  # plies; a game that takes more has gone wrong

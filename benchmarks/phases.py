@@ -10,14 +10,16 @@ from collections import Counter
 
 import numpy as np
 
-from generator import afters, blocks, slices
-from generator.boardwords import BoardWords, with_more
-from generator.materialgraph import both, pairs
-from generator.menplacements import Blocks
-from generator.subsets import subsets
-from generator.workshop import Workshop, batch_size
-from tablebase.drawrules import KING_MOVES_ONLY
-from tablebase.material import Material
+from generator.materials import both, pairs
+from generator.solver import batch as blocks
+from generator.solver import solver as slices
+from generator.solver import successors as afters
+from generator.solver.blocks import Blocks
+from generator.solver.subsets import subsets
+from generator.solver.successors import BoardWords, with_more
+from generator.solver.workspace import Workshop, batch_size
+from tablebase.board.material import Material
+from tablebase.rules.rulesets import KING_MOVES_ONLY
 
 PHASES = ("list blocks", "exits", "passes", "board", "results")
 

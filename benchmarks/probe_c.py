@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tablebase import Boards, Metric, Tablebase, open_tablebase
-from tablebase.datadir import data_directory
-from tablebase.indexarrays import sets_at_each
-from tablebase.material import materials
+from tablebase.board.material import materials
+from tablebase.tables.files import data_directory
+from tablebase.tables.index import sets_at_each
 
 PROBE = Path(__file__).parent.parent / "probe"
 ALL = (Metric.DTC, Metric.DTW, Metric.DTB)

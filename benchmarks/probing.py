@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tablebase import Boards, Metric, Tablebase, open_tablebase
-from tablebase.board import Position
-from tablebase.datadir import data_directory
-from tablebase.indexing import sets_at
-from tablebase.material import materials
+from tablebase.board.material import materials
+from tablebase.board.position import Position
+from tablebase.tables.files import data_directory
+from tablebase.tables.index import sets_at
 
 T = TypeVar("T")
 Costs = dict[str, tuple[float, float, float]]
@@ -141,7 +141,7 @@ def print_processes(folder: Path) -> None:
         spent = []
         for _ in range(5):
             began = time.perf_counter()
-            program = "import sys; from tablebase.cli import main; sys.exit(main())"
+            program = "import sys; from tablebase.cli.main import main; sys.exit(main())"
             subprocess.run([sys.executable, "-c", program, *command], check=False, stdout=subprocess.DEVNULL)
             spent.append(time.perf_counter() - began)
         print(f"shashki {command[0]}: {statistics.median(spent):.2f} s, the whole process")

@@ -30,9 +30,9 @@ from urllib.request import urlopen
 
 from flask import Flask
 
-from tablebase.board import Position
-from tablebase.indexing import sets_at
-from tablebase.material import materials
+from tablebase.board.material import materials
+from tablebase.board.position import Position
+from tablebase.tables.index import sets_at
 
 SCRIPT = """
 local paths = {

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from generator.afters import allocate, places_of
-from generator.balancescores import NO_TIERS, BalanceScores
-from generator.blocks import (
+from generator.memory import Memory
+from generator.plan import Plan, available_cores
+from generator.solver.batch import (
     Batch,
     balance_climb,
     balance_draws,
@@ -24,17 +24,16 @@ from generator.blocks import (
     passes_of_kings,
     passes_of_men,
 )
-from generator.cores import available_cores
-from generator.memory import Memory
-from generator.menplacements import Blocks
-from generator.plan import Plan
-from generator.slices import empty_results, is_shared
-from generator.staircase import stair_room
-from generator.subsets import subsets
-from generator.together import shared_kernels
-from generator.workshop import Workshop
+from generator.solver.blocks import Blocks
+from generator.solver.dtb import stair_room
+from generator.solver.dtb_scores import NO_TIERS, BalanceScores
+from generator.solver.parallel import shared_kernels
+from generator.solver.solver import empty_results, is_shared
+from generator.solver.subsets import subsets
+from generator.solver.successors import allocate, places_of
+from generator.solver.workspace import Workshop
+from tablebase.board.material import Material
 from tablebase.kernels.jit import compile_for, interruptible, is_compiled, reported
-from tablebase.material import Material
 
 Report = Callable[[str, int, int], None]
 """Called with the name of a compiled kernel, how many are compiled, and about how many there will be."""

@@ -1,9 +1,9 @@
-"""What can go wrong while generating, each with what to do about it."""
+"""Errors of generation, each with what to do about it."""
 
 import errno
 
+from tablebase.board.material import Material
 from tablebase.errors import TablebaseError
-from tablebase.material import Material
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What the system calls a disk that is full."""
@@ -37,3 +37,31 @@ class OtherTablesError(GenerationError):
 
 class BusyError(GenerationError):
     """Another run writes to the same directory."""
+
+
+class ClusterError(GenerationError):
+    """The cluster cannot do the work, or has stopped doing it."""
+
+
+class StoreError(ClusterError):
+    """The store cannot be read or written."""
+
+
+class OtherStoreError(StoreError):
+    """A worker does not see the store that the command does."""
+
+
+class OtherProgramError(ClusterError):
+    """A worker runs another program than the command does."""
+
+
+class DamagedFileError(ClusterError):
+    """A file (`name`, in the store) is not what was written there."""
+
+    def __init__(self, name: str, detail: str) -> None:
+        super().__init__(name, detail)
+        self.name = name
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.name} is damaged ({self.detail})"

@@ -1,4 +1,4 @@
-"""What to solve, in which order, and what it takes."""
+"""The plan of a run: what to solve, and the memory, disk and time it takes."""
 
 import os
 import shutil
@@ -8,14 +8,32 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from generator import afters
-from generator.balancescores import balance_bytes
-from generator.materialgraph import Scope, both, depends_on, leads_to
-from generator.workshop import Workshop
-from tablebase.drawrules import OFFICIAL
-from tablebase.format import Metric
-from tablebase.material import Material
-from tablebase.ruleset import Ruleset
+from generator.materials import Scope, both, depends_on, leads_to
+from generator.solver import successors as afters
+from generator.solver.dtb_scores import balance_bytes
+from generator.solver.workspace import Workshop
+from tablebase.board.material import Material
+from tablebase.rules.ruleset import Ruleset
+from tablebase.rules.rulesets import OFFICIAL
+from tablebase.tables.format import Metric
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not every system says which cores a process may use
+        return os.cpu_count() or 1
+
+
+def readable(size: float) -> str:
+    """A size for people."""
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:,.3g} TB"
+
 
 # Bytes a position: for the frames of a table while it is written, and for a table that is read back.
 _ENCODED_BYTES = 0.2

@@ -8,7 +8,7 @@ from typing import NoReturn
 from tqdm import tqdm
 
 from generator.plan import Plan
-from tablebase.material import Material
+from tablebase.board.material import Material
 
 
 class Bar:

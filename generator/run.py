@@ -9,25 +9,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from generator import afters
 from generator.compilation import SolverParts, compile_solver
 from generator.errors import OtherTablesError, PlanError
 from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
-from generator.materialgraph import Scope, both
+from generator.materials import Scope, both
 from generator.memory import Memory
-from generator.pairfiles import generator_version, restore_pair, write_pair
-from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, plan
-from generator.sizes import readable
-from generator.slices import Crew, Pair
-from tablebase.atomicfile import TEMPORARY_SUFFIX
-from tablebase.drawrules import OFFICIAL, Ruleset
+from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, plan, readable
+from generator.solver import successors as afters
+from generator.solver.files import restore_pair, write_pair
+from generator.solver.solver import Crew, Pair
+from tablebase import __version__
+from tablebase.board.material import Material
 from tablebase.errors import ManifestError, MaterialError, TableError, WrongVersionError
-from tablebase.format import FORMAT_VERSION, Metric, table_name
-from tablebase.manifest import FILE_NAME as MANIFEST
-from tablebase.manifest import Manifest
-from tablebase.material import Material
-from tablebase.table import Table
+from tablebase.rules.rulesets import OFFICIAL, Ruleset
+from tablebase.tables.files import TEMPORARY_SUFFIX
+from tablebase.tables.format import FORMAT_VERSION, Metric, table_name
+from tablebase.tables.manifest import FILE_NAME as MANIFEST
+from tablebase.tables.manifest import Manifest
+from tablebase.tables.table import Table
 
 ALL_METRICS = tuple(Metric)
 
@@ -100,7 +100,7 @@ def open_manifest(directory: Path, ruleset: Ruleset, replace: bool, name: str = 
     Raises:
         OtherTablesError: the tables there are of another kind.
     """
-    empty = Manifest(generator_version(), ruleset)
+    empty = Manifest(__version__, ruleset)
     if replace:
         return empty
     if not (directory / MANIFEST).exists():
@@ -116,7 +116,7 @@ def open_manifest(directory: Path, ruleset: Ruleset, replace: bool, name: str = 
     if manifest.ruleset != ruleset:
         kind = f"tables made under other draw rules ({manifest.ruleset.name})"
         raise _other_tables(name or directory, kind)
-    manifest.generator_version = generator_version()
+    manifest.generator_version = __version__
     return manifest
 
 

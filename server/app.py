@@ -7,23 +7,53 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from flask import Flask
+from flask import Flask, Response, request
 from flask_openapi3 import Info, OpenAPI
 
-from server import games, operations, positions, tables
-from server.bodies import register_bodies
-from server.documents import Problem
-from server.headers import register_headers
+from server.limits import register_rate
 from server.metrics import register_metrics
+from server.openapi import Problem
 from server.problems import refuse_invalid, register_problems
-from server.rate import register_rate
-from server.service import Service, program_version, service_of
+from server.requests import register_bodies
+from server.routes import BLUEPRINTS, register_page
+from server.service import Service, service_of
 from server.settings import Settings, load_settings, misspelt
-from tablebase.board import Position
-from tablebase.catalog import Catalog
-from tablebase.datadir import data_directory
+from tablebase import __version__
+from tablebase.board.position import Position
 from tablebase.errors import MissingPackageError, TableError
-from tablebase.tablebase import Tablebase, open_tablebase
+from tablebase.probe.catalog import Catalog
+from tablebase.probe.tablebase import Tablebase, open_tablebase
+from tablebase.tables.files import data_directory
+
+_READABLE = ("/v1/", "/openapi/", "/health")
+
+
+def register_headers(app: Flask) -> None:
+    """Add these headers to the answers of an application, and answer 304 to who has what has not changed."""
+
+    @app.after_request
+    def add(response: Response) -> Response:
+        if request.path.startswith(_READABLE):
+            _allow_others(response)
+        cacheable = request.method in ("GET", "HEAD") and response.status_code == 200
+        if cacheable and request.path.startswith("/v1/") and "Cache-Control" not in response.headers:
+            # To be kept, but asked about every time: what was right of other tables must not outlive them.
+            response.headers["Cache-Control"] = "no-cache"
+            response.set_etag(service_of(app).etag)
+            response.make_conditional(request)
+        return response
+
+
+def _allow_others(response: Response) -> None:
+    """Whoever may read this in a browser may read it from a script of any page: there are no secrets here."""
+    headers = response.headers
+    headers["Access-Control-Allow-Origin"] = "*"
+    headers["Access-Control-Expose-Headers"] = "ETag, Retry-After"
+    if request.method == "OPTIONS":
+        headers["Access-Control-Allow-Methods"] = headers.get("Allow", "")
+        headers["Access-Control-Allow-Headers"] = "Content-Type, If-None-Match"
+        headers["Access-Control-Max-Age"] = "86400"
+
 
 DATA_DIRECTORY = "DATA_DIRECTORY"
 """The directory of the tables; by default the one that the command line would use."""
@@ -54,9 +84,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app = OpenAPI(
         "server",
         static_folder=None,
-        info=Info(
-            title="Endgame tablebase of Russian draughts", version=program_version(), description=_ABOUT
-        ),
+        info=Info(title="Endgame tablebase of Russian draughts", version=__version__, description=_ABOUT),
         validation_error_status=400,
         validation_error_model=Problem,
         validation_error_callback=refuse_invalid,
@@ -79,9 +107,9 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     register_bodies(app, settings)
     register_problems(app)
     register_headers(app)
-    for group in (positions, games, tables, operations):
-        app.register_api(group.api)
-    operations.register_page(app)
+    for group in BLUEPRINTS:
+        app.register_api(group)
+    register_page(app)
     app.generate_spec_json()  # type: ignore[no-untyped-call]
     del app.spec_json["components"][
         "securitySchemes"

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from threading import BoundedSemaphore
 
 from flask import Flask, current_app
 
 from server.settings import Settings
-from tablebase.catalog import Catalog
-from tablebase.cli import DISTRIBUTION
-from tablebase.rulesearch import RuleSearch
-from tablebase.tablebase import Tablebase
+from tablebase import __version__
+from tablebase.games.search import RuleSearch
+from tablebase.probe.catalog import Catalog
+from tablebase.probe.tablebase import Tablebase
 
 _EXTENSION = "shashki"
 
@@ -40,7 +39,7 @@ class Service:
     @classmethod
     def of(cls, settings: Settings, tablebase: Tablebase, catalog: Catalog, compiled: bool) -> Service:
         """The service over these tables."""
-        etag = f"{catalog.version}-{program_version()}"
+        etag = f"{catalog.version}-{__version__}"
         return cls(settings, tablebase, catalog, etag, compiled, BoundedSemaphore(settings.max_heavy))
 
     def search(self) -> RuleSearch:
@@ -62,8 +61,3 @@ def service_of(app: Flask) -> Service:
 def this_service() -> Service:
     """What the application of the present request answers from."""
     return service_of(current_app)
-
-
-def program_version() -> str:
-    """The version of this program, as it is installed."""
-    return version(DISTRIBUTION)

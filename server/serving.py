@@ -24,7 +24,7 @@ from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 
-from server.queueing import Queue
+from server.limits import Queue
 from tablebase.errors import TablebaseError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ STOP_SECONDS = 30
 
 
 class _MeantSo(logging.Filter):
-    """Keeps out the server's warning of many threads: most of ours only wait (`server.queueing`)."""
+    """Keeps out the server's warning of many threads: most of ours only wait (`server.limits`)."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether a line is to be written."""

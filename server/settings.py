@@ -1,8 +1,8 @@
 """The settings of the service: each with its meaning, its bounds and its default, here and nowhere else.
 
 A setting `cache_bytes` comes from the environment as `SHASHKI_CACHE_BYTES`, or from whoever calls
-`create_app` as `CACHE_BYTES`, which goes first. Where the tables are is told apart (`tablebase.datadir`).
-"""
+`create_app` as `CACHE_BYTES`, which goes first. Where the tables are is told apart
+(`tablebase.tables.files`)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from tablebase.adjudication import MAX_PLIES
-from tablebase.cache import DEFAULT_BYTES
 from tablebase.errors import ArgumentError, quote
-from tablebase.report import SEARCH_EFFORT
+from tablebase.games.adjudication import MAX_PLIES
+from tablebase.report.positions import SEARCH_EFFORT
+from tablebase.tables.table import DEFAULT_BYTES
 
 PREFIX = "SHASHKI_"
 """What a setting's name begins with in the environment."""

@@ -1,14 +1,11 @@
 """Rules, tables and probing of the Russian draughts tablebase."""
 
-from tablebase.adjudication import Adjudication, Adjudicator
-from tablebase.board import Color, Piece, Position
-from tablebase.boardarrays import NONE, UNKNOWN_VALUE, Boards, BoardValues
-from tablebase.boardwin import board_won_by
-from tablebase.clock import Clock, RuleState, Ruling, Verdict
-from tablebase.counters import Counter, Counters
-from tablebase.datadir import data_directory
-from tablebase.drawcases import DrawCase, DrawRule, draw_cases
-from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset, find_ruleset
+from importlib.metadata import version
+
+from tablebase.board.counters import Counter, Counters
+from tablebase.board.material import Material, materials
+from tablebase.board.notation import Numbering, parse_move
+from tablebase.board.position import Color, Move, Piece, Position
 from tablebase.errors import (
     ArgumentError,
     ClosedError,
@@ -32,15 +29,21 @@ from tablebase.errors import (
     TruncatedTableError,
     WrongVersionError,
 )
-from tablebase.format import Metric
-from tablebase.line import Line, LineEnd, MoveValue
-from tablebase.material import Material, materials
-from tablebase.notation import Numbering, parse_move
-from tablebase.outcome import Outcome, Probe
-from tablebase.pdn import PdnGame, read_games
-from tablebase.prospect import Prospect
-from tablebase.rules import Move
-from tablebase.tablebase import Tablebase, open_tablebase
+from tablebase.games.adjudication import Adjudication, Adjudicator
+from tablebase.games.lone_kings import DrawCase, DrawRule, draw_cases
+from tablebase.games.pdn import PdnGame, read_games
+from tablebase.games.prospect import Prospect
+from tablebase.games.search import board_won_by
+from tablebase.probe.arrays import NONE, UNKNOWN_VALUE, Boards, BoardValues
+from tablebase.probe.line import Line, LineEnd, MoveValue
+from tablebase.probe.tablebase import Tablebase, open_tablebase
+from tablebase.rules.clock import Clock, RuleState, Ruling, Verdict
+from tablebase.rules.outcome import Outcome, Probe
+from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset, find_ruleset
+from tablebase.tables.files import data_directory
+from tablebase.tables.format import Metric
+
+__version__ = version("shashki-tablebase")
 
 __all__ = [
     "KING_MOVES_ONLY",

@@ -1,11 +1,11 @@
 """Clocks of games that tests play, move by move."""
 
-from tablebase.board import Position
-from tablebase.clock import Clock
-from tablebase.counters import Counters
-from tablebase.drawrules import OFFICIAL
-from tablebase.notation import parse_move
-from tablebase.ruleset import Ruleset
+from tablebase.board.counters import Counters
+from tablebase.board.notation import parse_move
+from tablebase.board.position import Position
+from tablebase.rules.clock import Clock
+from tablebase.rules.ruleset import Ruleset
+from tablebase.rules.rulesets import OFFICIAL
 
 TWO_EACH = "W:WKc1,Kg1:BKb8,Kf8"
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import settings
 from tablefiles import write_solved
 
-from tablebase.board import Position
-from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL
-from tablebase.ruleset import Ruleset
+from tablebase.board.position import Position
+from tablebase.rules.ruleset import Ruleset
+from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL
 
 if TYPE_CHECKING:
     from flask import Flask

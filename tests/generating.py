@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tablebase.format import table_name
-from tablebase.manifest import Manifest
+from tablebase.tables.format import table_name
+from tablebase.tables.manifest import Manifest
 
-PROGRAM = "import sys; from tablebase.cli import main; sys.exit(main())"
+PROGRAM = "import sys; from tablebase.cli.main import main; sys.exit(main())"
 
 
 def contents(directory: Path) -> dict[str, bytes]:

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-from tablebase.board import Color, Position
-from tablebase.rules import legal_moves, position_after
+from tablebase.board.position import Color, Position, legal_moves, position_after
 
 KING_MOVES_PLIES = 30
 

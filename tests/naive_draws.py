@@ -1,7 +1,6 @@
 """The official draw rules told once more, plainly: from the whole list of positions and moves, backward."""
 
-from tablebase.board import MAIN_ROAD, Color, Piece, Position
-from tablebase.rules import Move
+from tablebase.board.position import MAIN_ROAD, Color, Move, Piece, Position
 
 Game = tuple[list[Position], list[Move]]
 

@@ -1,11 +1,11 @@
 """The rules once more, as naively as can be: every route of every capture, on a dictionary of coordinates.
 
-Shares nothing with `tablebase.rules`: no bit sets, no memory of what was seen, no merging of results.
-"""
+Shares nothing with `tablebase.board.position`: no bit sets, no memory of what was seen, no merging of
+results."""
 
 from collections.abc import Iterator
 
-from tablebase.board import SQUARE_NAMES, Color, Position
+from tablebase.board.position import SQUARE_NAMES, Color, Position
 
 Board = dict[tuple[int, int], str]  # (column, row) -> one of w W b B
 

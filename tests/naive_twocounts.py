@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import naive
 
-from tablebase.board import Position
-from tablebase.material import Material
-from tablebase.rules import legal_moves, position_after
+from tablebase.board.material import Material
+from tablebase.board.position import Position, legal_moves, position_after
 
 DEEPEST = 6
 """Plies of the balance that are looked at."""

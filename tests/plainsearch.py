@@ -5,10 +5,10 @@ from dataclasses import replace
 from functools import cache
 
 from tablebase import Clock, Counters, Position, Tablebase
-from tablebase.boardwin import board_won_by
-from tablebase.clock import Verdict
-from tablebase.drawrules import Ruleset
-from tablebase.rules import legal_moves
+from tablebase.board.position import legal_moves
+from tablebase.games.search import board_won_by
+from tablebase.rules.clock import Verdict
+from tablebase.rules.rulesets import Ruleset
 
 
 def plainly(tablebase: Tablebase, ruleset: Ruleset, horizon: int) -> Callable[[Clock], int]:

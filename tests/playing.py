@@ -7,15 +7,14 @@ from random import Random
 import numpy as np
 
 from tablebase import Clock, Color, Material, Metric, Position, Tablebase
-from tablebase.boardwin import board_won_by
-from tablebase.clock import Verdict
-from tablebase.format import table_name
-from tablebase.indexing import sets_at
-from tablebase.material import materials
-from tablebase.rules import Move, legal_moves
-from tablebase.rulesearch import RuleSearch
-from tablebase.ruleset import Claim
-from tablebase.table import Table
+from tablebase.board.material import materials
+from tablebase.board.position import Move, legal_moves
+from tablebase.games.search import RuleSearch, board_won_by
+from tablebase.rules.clock import Verdict
+from tablebase.rules.ruleset import Claim
+from tablebase.tables.format import table_name
+from tablebase.tables.index import sets_at
+from tablebase.tables.table import Table
 
 Player = Callable[[Clock], Move]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tablebase.board import Color, Position
+from tablebase.board.position import Color, Position
 
 SOURCES = Path(__file__).parent.parent / "probe"
 NONE, UNKNOWN = -1, -128

@@ -4,7 +4,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from tablebase.board import FIRST_ROW, LAST_ROW, Color, Position
+from tablebase.board.position import FIRST_ROW, LAST_ROW, Color, Position
 
 
 def _build(squares: list[int], kinds: list[int], turn: Color) -> Position:

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from generator.derivation import Arena, differences, fill_captures
-from tablebase.board import Position
-from tablebase.drawrules import OFFICIAL
-from tablebase.format import Metric, stored_dtw, table_name, write_table
-from tablebase.kernels.scalarindex import layout_of, sets_at
-from tablebase.manifest import Manifest, SliceRecord, Statistics
-from tablebase.material import Material
+from generator.verify.derive import Arena, differences, fill_captures
+from tablebase.board.material import Material
+from tablebase.board.position import Position
+from tablebase.kernels.index import layout_of, sets_at
+from tablebase.rules.rulesets import OFFICIAL
+from tablebase.tables.format import Metric, stored_dtw, table_name, write_table
+from tablebase.tables.manifest import Manifest, SliceRecord, Statistics
 
 VERSION = "test"
 CHUNK = 4096

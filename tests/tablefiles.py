@@ -9,13 +9,12 @@ import numpy as np
 import zstandard
 from naive import Solved
 
-from tablebase.board import Position
-from tablebase.drawrules import OFFICIAL, Ruleset
-from tablebase.format import Metric, stored_dtw, table_name, write_table
-from tablebase.indexing import index_of
-from tablebase.material import Material, materials
-from tablebase.outcome import Outcome, Probe
-from tablebase.rules import legal_moves
+from tablebase.board.material import Material, materials
+from tablebase.board.position import Position, legal_moves
+from tablebase.rules.outcome import Outcome, Probe
+from tablebase.rules.rulesets import OFFICIAL, Ruleset
+from tablebase.tables.format import Metric, stored_dtw, table_name, write_table
+from tablebase.tables.index import index_of
 
 HEADER_SIZE = 128
 

@@ -12,10 +12,10 @@ from draughts.engines.checkerboard_extra.get_checker_board import get_board
 from strategies import random_positions
 
 from tablebase import Clock, Color, Counters, Numbering, Position, parse_move
-from tablebase.adapters import NUMBERINGS, clock_of, move_of, position_of, pydraughts_move
-from tablebase.drawrules import CLUB
+from tablebase.board.notation import format_fen, format_move
 from tablebase.errors import ArgumentError, IllegalMoveError, NotationError
-from tablebase.notation import format_fen, format_move
+from tablebase.games.pydraughts import NUMBERINGS, clock_of, move_of, position_of, pydraughts_move
+from tablebase.rules.rulesets import CLUB
 
 PROGRAMS = json.loads((Path(__file__).parent / "golden" / "programs.json").read_text("utf-8"))
 

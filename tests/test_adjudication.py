@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablebase import Color, Outcome, Position, Tablebase, open_tablebase
-from tablebase.adjudication import (
+from tablebase.board.position import legal_moves
+from tablebase.games.adjudication import (
     EFFORT,
     MAX_PLIES,
     Adjudication,
@@ -20,14 +21,12 @@ from tablebase.adjudication import (
     Ending,
     ProblemKind,
 )
-from tablebase.clock import Clock, Verdict
-from tablebase.drawrules import OFFICIAL, RULESETS, Ruleset
-from tablebase.gamereport import game_report
-from tablebase.gameresult import GameResult
-from tablebase.gametext import game_text, sentence
-from tablebase.pdn import FaultKind, decode_pdn, read_games
-from tablebase.prospect import Prospect
-from tablebase.rules import legal_moves
+from tablebase.games.pdn import FaultKind, GameResult, decode_pdn, read_games
+from tablebase.games.prospect import Prospect
+from tablebase.report.games import game_report
+from tablebase.report.text import game_text, sentence
+from tablebase.rules.clock import Clock, Verdict
+from tablebase.rules.rulesets import OFFICIAL, RULESETS, Ruleset
 
 GAMES = Path(__file__).parent / "golden" / "games.pdn"
 

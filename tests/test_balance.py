@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from tightrules import tight
 
-from generator import afters
-from generator.materialgraph import both, pairs
-from generator.results import NOT_DECIDED, Results, distances, outcomes
+from generator.materials import both, pairs
 from generator.run import generate
-from generator.slices import Crew, counts_balance
-from generator.verify import verify
+from generator.solver import successors as afters
+from generator.solver.results import NOT_DECIDED, Results, distances, outcomes
+from generator.solver.solver import Crew, counts_balance
+from generator.verify.verify import verify
 from tablebase import Outcome, Position, open_tablebase
-from tablebase.drawrules import OFFICIAL, RULESETS
-from tablebase.format import Metric, table_name
-from tablebase.indexing import index_of
-from tablebase.material import Material, materials
-from tablebase.table import Table
+from tablebase.board.material import Material, materials
+from tablebase.rules.rulesets import OFFICIAL, RULESETS
+from tablebase.tables.format import Metric, table_name
+from tablebase.tables.index import index_of
+from tablebase.tables.table import Table
 
 GOLDEN = Path(__file__).parent / "golden"
 UNDER_BOTH = ("W:WKg3,Kb8,b2:BKh4,c5", "W:WKc7,Kb8,b2:BKd8,c5")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import positions
 
-from tablebase.board import (
+from tablebase.board.position import (
     DOWN_RAYS,
     MAIN_ROAD,
     RAYS,

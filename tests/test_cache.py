@@ -1,4 +1,4 @@
-from tablebase.cache import FrameCache
+from tablebase.tables.table import FrameCache
 
 
 def test_the_frames_used_last_are_kept_within_the_budget() -> None:

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from tablebase import Clock, Position, Probe, Tablebase, cli, open_tablebase
-from tablebase.cli import add_data_option, main
-from tablebase.report import position_report
-from tablebase.textview import position_text
+from tablebase import Clock, Position, Probe, Tablebase, open_tablebase
+from tablebase.cli import main as cli
+from tablebase.cli.main import add_data_option, main
+from tablebase.report.positions import position_report
+from tablebase.report.text import position_text
 
-SHASHKI = [sys.executable, "-c", "import sys; from tablebase.cli import main; sys.exit(main())"]
+SHASHKI = [sys.executable, "-c", "import sys; from tablebase.cli.main import main; sys.exit(main())"]
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -179,7 +180,7 @@ def test_commands_do_not_wait_for_what_they_do_not_need(tables4: Path, argv: lis
     done = python(
         "import os, sys\n"
         f"os.environ['SHASHKI_DATA'] = {str(tables4)!r}\n"
-        "from tablebase.cli import main\n"
+        "from tablebase.cli.main import main\n"
         "try:\n"
         f"    main({argv!r})\n"
         "except SystemExit:\n"
@@ -194,7 +195,7 @@ def test_a_package_that_is_not_installed_is_named_with_the_extra_that_brings_it(
     done = python(
         "import sys\n"
         "sys.modules['flask'] = None\n"
-        "from tablebase.cli import main\n"
+        "from tablebase.cli.main import main\n"
         f"assert main(['probe', 'W:WKa1:BKh8', '--data', {str(tables4)!r}]) == 0\n"
         f"sys.exit(main(['serve', '--data', {str(tables4)!r}]))\n"
     )
@@ -442,7 +443,7 @@ def test_the_library_alone_answers_without_numba_and_flask(tables4: Path) -> Non
         "import sys\n"
         "for name in ('numba', 'flask', 'tqdm', 'werkzeug'):\n"
         "    sys.modules[name] = None\n"
-        "from tablebase.cli import main\n"
+        "from tablebase.cli.main import main\n"
         f"sys.exit(main(['line', 'W:WKa1,Ke1,c3:BKb8', '--data', {str(tables4)!r}]))\n"
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tablebase import Clock, find_ruleset, open_tablebase
-from tablebase.cli import main
-from tablebase.report import position_report
+from tablebase.cli.main import main
+from tablebase.report.positions import position_report
 
 Run = Callable[..., tuple[int, str, str]]
 

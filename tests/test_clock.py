@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 from clocks import TWO_EACH, play
 
-from tablebase.board import Color, Position
-from tablebase.boardwin import board_won_by
-from tablebase.clock import Clock, RuleState, Ruling, Unit, Verdict
-from tablebase.counters import Counters
-from tablebase.drawrules import FMJD64, LIDRAUGHTS, NO_THREE_KINGS_COUNT, OFFICIAL, find_ruleset
+from tablebase.board.counters import Counters
+from tablebase.board.notation import parse_move
+from tablebase.board.position import Color, Position
 from tablebase.errors import IllegalMoveError
-from tablebase.notation import parse_move
-from tablebase.ruleset import Claim, RuleName
-from tablebase.tablebase import open_tablebase
+from tablebase.games.search import board_won_by
+from tablebase.probe.tablebase import open_tablebase
+from tablebase.rules.clock import Clock, RuleState, Ruling, Unit, Verdict
+from tablebase.rules.ruleset import Claim, RuleName
+from tablebase.rules.rulesets import FMJD64, LIDRAUGHTS, NO_THREE_KINGS_COUNT, OFFICIAL, find_ruleset
 
 ON_THE_ROAD = "W:WKa5,Kc1,Kg1:BKe5"
 

@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import random_positions
 
-from tablebase.board import LAST_ROW, Color, Position
-from tablebase.clock import Clock, RuleState, Unit, Verdict
-from tablebase.counters import Counters
-from tablebase.drawrules import RULESETS
-from tablebase.rules import Move, has_capture
-from tablebase.ruleset import RuleName
+from tablebase.board.counters import Counters
+from tablebase.board.position import LAST_ROW, Color, Move, Position, has_capture
+from tablebase.rules.clock import Clock, RuleState, Unit, Verdict
+from tablebase.rules.ruleset import RuleName
+from tablebase.rules.rulesets import RULESETS
 
 
 def random_game(random: Random, clock: Clock, plies: int) -> Iterator[tuple[Move, Clock]]:

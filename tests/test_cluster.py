@@ -19,9 +19,9 @@ from clusters import Cluster
 from generating import PROGRAM, check_whole, contents, finish
 
 from generator.cluster.driver import generate_on_cluster
-from generator.cluster.errors import OtherStoreError
-from generator.cluster.options import Options
-from generator.cluster.record import Record
+from generator.cluster.settings import Options
+from generator.cluster.tasks import Record
+from generator.errors import OtherStoreError
 
 ROOT = Path(__file__).parents[1]
 # So small that every material with men is cut into groups of blocks.

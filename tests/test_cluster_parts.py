@@ -13,29 +13,23 @@ import numpy as np
 import pytest
 
 from generator.cluster import lease as leases
-from generator.cluster.arrayfile import read_arrays, write_arrays
-from generator.cluster.cache import Cache
-from generator.cluster.claim import CLAIM, check_claim, claimed
 from generator.cluster.contents import Contents, remove_all
-from generator.cluster.cost import longest_ways, urgencies
-from generator.cluster.errors import DamagedFileError, OtherStoreError, StoreError
-from generator.cluster.graph import Kind, Task, task_graph, users_of
-from generator.cluster.lease import Lease, held
-from generator.cluster.needs import memory_of
-from generator.cluster.record import Record
-from generator.cluster.runsizes import run_sizes
+from generator.cluster.estimate import longest_ways, memory_of, urgencies
+from generator.cluster.lease import CLAIM, Lease, check_claim, claimed, held
+from generator.cluster.schedule import plan_of, simulate
 from generator.cluster.settings import Settings
-from generator.cluster.simulate import plan_of, simulate
-from generator.cluster.store import Store
-from generator.errors import BusyError
-from generator.materialgraph import Scope, both, leads_to, pairs
-from generator.menplacements import Blocks
+from generator.cluster.store import Cache, Store
+from generator.cluster.tasks import Kind, Record, Task, run_sizes, task_graph, users_of
+from generator.cluster.transfer import read_arrays, write_arrays
+from generator.errors import BusyError, DamagedFileError, OtherStoreError, StoreError
+from generator.materials import Scope, both, leads_to, pairs
 from generator.plan import plan
-from tablebase.atomicfile import FileRecord
-from tablebase.cli import main
-from tablebase.drawrules import OFFICIAL
-from tablebase.format import Metric
-from tablebase.material import Material
+from generator.solver.blocks import Blocks
+from tablebase.board.material import Material
+from tablebase.cli.main import main
+from tablebase.rules.rulesets import OFFICIAL
+from tablebase.tables.files import FileRecord
+from tablebase.tables.format import Metric
 
 METRICS = tuple(Metric)
 SETTINGS = Settings("program", "store", OFFICIAL.name, METRICS, 5, 1, 10**9, 10**9, 0)

@@ -8,19 +8,17 @@ from pathlib import Path
 import pytest
 
 from generator.cluster import connection, worker
-from generator.cluster.claim import claimed
 from generator.cluster.connection import Connection, NoSchedulerError
-from generator.cluster.errors import ClusterError
-from generator.cluster.graph import Kind, Task, task_graph
-from generator.cluster.identity import identity
-from generator.cluster.record import Record
-from generator.cluster.settings import Settings
+from generator.cluster.lease import claimed
+from generator.cluster.settings import Settings, identity
 from generator.cluster.store import Store
-from generator.materialgraph import Scope
+from generator.cluster.tasks import Kind, Record, Task, task_graph
+from generator.errors import ClusterError
+from generator.materials import Scope
 from generator.plan import plan
-from tablebase.drawrules import OFFICIAL
-from tablebase.format import Metric
-from tablebase.material import Material
+from tablebase.board.material import Material
+from tablebase.rules.rulesets import OFFICIAL
+from tablebase.tables.format import Metric
 
 METRICS = (Metric.WDL, Metric.DTC)
 

@@ -13,7 +13,6 @@ from naive import Solved
 from strategies import random_positions
 from tablefiles import write_solved
 
-import tablebase.drawrules
 from tablebase import (
     Boards,
     ClosedError,
@@ -25,11 +24,12 @@ from tablebase import (
     Position,
     Ruleset,
     Tablebase,
-    compiledvalues,
     materials,
     open_tablebase,
 )
-from tablebase.indexing import sets_at
+from tablebase.probe import compiled as compiledvalues
+from tablebase.rules.rulesets import RULESETS
+from tablebase.tables.index import sets_at
 
 DISTANCES = (Metric.DTC, Metric.DTW, Metric.DTB)
 ONE_PLY = Ruleset("one-ply", 1)
@@ -137,7 +137,7 @@ def test_sides_without_pieces_and_sides_without_moves(both: tuple[Tablebase, Tab
 
 
 def test_cursed_wins_and_blessed_losses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(tablebase.drawrules.RULESETS, ONE_PLY.name, ONE_PLY)
+    monkeypatch.setitem(RULESETS, ONE_PLY.name, ONE_PLY)
     solved = naive.solve(2, limit=1)
     write_solved(tmp_path, solved, 2, ruleset=ONE_PLY)
     with (

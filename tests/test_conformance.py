@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from tablebase.board import SQUARE_NAMES, Color, Position
-from tablebase.boardwin import board_won_by
-from tablebase.clock import BoardWon, Clock, RuleState, Ruling, Verdict
-from tablebase.counters import Counters
-from tablebase.drawrules import RULESETS, find_ruleset
-from tablebase.notation import parse_move
-from tablebase.ruleset import Limit, Rule, Ruleset
-from tablebase.tablebase import open_tablebase
+from tablebase.board.counters import Counters
+from tablebase.board.notation import parse_move
+from tablebase.board.position import SQUARE_NAMES, Color, Position
+from tablebase.games.search import board_won_by
+from tablebase.probe.tablebase import open_tablebase
+from tablebase.rules.clock import BoardWon, Clock, RuleState, Ruling, Verdict
+from tablebase.rules.ruleset import Limit, Rule, Ruleset
+from tablebase.rules.rulesets import RULESETS, find_ruleset
 
 DIRECTORY = Path(__file__).parent / "conformance"
 GOLDEN = Path(__file__).parent / "golden"

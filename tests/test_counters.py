@@ -7,12 +7,12 @@ from clocks import TWO_EACH
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablebase.board import Position
-from tablebase.clock import Clock, Verdict
-from tablebase.counters import Counter, Counters
-from tablebase.drawrules import LIDRAUGHTS, OFFICIAL
+from tablebase.board.counters import Counter, Counters
+from tablebase.board.notation import parse_fen, parse_move
+from tablebase.board.position import Position
 from tablebase.errors import CounterError, IllegalPositionError, NotationError
-from tablebase.notation import parse_fen, parse_move
+from tablebase.rules.clock import Clock, Verdict
+from tablebase.rules.rulesets import LIDRAUGHTS, OFFICIAL
 
 
 @given(st.builds(Counters, *[st.integers(0, 999_999)] * 5))

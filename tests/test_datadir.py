@@ -4,12 +4,11 @@ import platformdirs
 import pytest
 
 from tablebase import DataDirectoryError
-from tablebase.atomicfile import FileRecord
-from tablebase.datadir import data_directory, generate_command
-from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL
-from tablebase.format import Metric
-from tablebase.manifest import Manifest, SliceRecord
-from tablebase.material import Material
+from tablebase.board.material import Material
+from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL
+from tablebase.tables.files import FileRecord, data_directory, generate_command
+from tablebase.tables.format import Metric
+from tablebase.tables.manifest import Manifest, SliceRecord
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tablebase.decodedtables import DecodedTables
-from tablebase.drawrules import OFFICIAL
-from tablebase.format import Metric, table_name, write_table
-from tablebase.material import Material
-from tablebase.table import Table
+from tablebase.board.material import Material
+from tablebase.probe.decoded import DecodedTables
+from tablebase.rules.rulesets import OFFICIAL
+from tablebase.tables.format import Metric, table_name, write_table
+from tablebase.tables.table import Table
 
 KINGS, MEN = Material.parse("KvK"), Material.parse("KvM")
 
@@ -34,7 +34,7 @@ def test_values_are_those_of_the_table_and_as_narrow_as_they_fit(
 
 
 def test_a_few_values_are_not_worth_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablebase.decodedtables._WORTH", 100)
+    monkeypatch.setattr("tablebase.probe.decoded._WORTH", 100)
     tables = DecodedTables()
     few = np.array([3, 1, 2, 3])
     with made(tmp_path, KINGS, 50) as table:  # 992 positions

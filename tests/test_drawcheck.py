@@ -14,26 +14,30 @@ import pytest
 from numpy.typing import NDArray
 from tightrules import tight
 
-from generator.captureclosure import after_captures, with_captures
-from generator.changedoutcomes import ChangedOutcomes
-from generator.drawcheck import DrawCheck, check_draws
-from generator.lonekings import LoneKing, find_rule, lone_king_materials
-from generator.roadsweep import MOST_MOVES, ON_ROAD, features, moves_off_the_road
+from generator.materials import after_captures, with_captures
+from generator.reports.draws import ChangedOutcomes, DrawCheck, check_draws
+from generator.reports.lone_kings import (
+    MOST_MOVES,
+    ON_ROAD,
+    LoneKing,
+    features,
+    find_rule,
+    lone_king_materials,
+    moves_off_the_road,
+)
 from generator.run import generate
-from generator.valuecheck import Values
+from generator.verify.values import Values
 from tablebase import MissingTableError, Position, Tablebase, open_tablebase
-from tablebase.board import MAIN_ROAD, Color
-from tablebase.cli import main
-from tablebase.drawcases import draw_cases
-from tablebase.drawrules import OFFICIAL, ROAD_WITH_THREE_MEN, RULESETS, Ruleset
+from tablebase.board.material import Material, materials
+from tablebase.board.position import MAIN_ROAD, Color, legal_moves, position_after
+from tablebase.cli.main import main
 from tablebase.errors import DamagedTableError
-from tablebase.format import Metric
-from tablebase.indexing import sets_at
-from tablebase.mainroad import OFFICIAL_CASE, MainRoadSearch
-from tablebase.manifest import Manifest
-from tablebase.material import Material, materials
-from tablebase.rules import legal_moves, position_after
-from tablebase.ruleset import RuleName
+from tablebase.games.lone_kings import OFFICIAL_CASE, MainRoadSearch, draw_cases
+from tablebase.rules.ruleset import RuleName
+from tablebase.rules.rulesets import OFFICIAL, ROAD_WITH_THREE_MEN, RULESETS, Ruleset
+from tablebase.tables.format import Metric
+from tablebase.tables.index import sets_at
+from tablebase.tables.manifest import Manifest
 
 COUNTS = Path(__file__).parent / "golden" / "endgame_counts.csv"
 AGAINST_ONE = ("KKKvK", "KKMvK", "KMMvK", "MMMvK")

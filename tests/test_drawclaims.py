@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tablebase import Adjudication, Adjudicator, Color, open_tablebase
-from tablebase.adjudication import Agreement, Ending
-from tablebase.clock import Verdict
-from tablebase.gametext import game_text, sentence
-from tablebase.prospect import Prospect
+from tablebase.games.adjudication import Agreement, Ending
+from tablebase.games.prospect import Prospect
+from tablebase.report.text import game_text, sentence
+from tablebase.rules.clock import Verdict
 
 Judge = Callable[[str, str], Adjudication]
 

@@ -9,9 +9,8 @@ from playing import at_random
 from strategies import random_positions
 
 from tablebase import OFFICIAL, Clock, Position, Prospect, Tablebase, open_tablebase
-from tablebase.engine import Engine, Limits
-from tablebase.rulesearch import RuleSearch
-from tablebase.shallowsearch import DEPTH, WON, ShallowSearch
+from tablebase.engine.engine import DEPTH, WON, Engine, Limits, ShallowSearch
+from tablebase.games.search import RuleSearch
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +28,8 @@ def test_where_the_tables_tell_it_plays_their_best_move(tablebase: Tablebase, en
     for position in random_positions(150, 41, 4):
         clock = Clock.start(position, OFFICIAL)
         choice = engine.choose(clock)
-        best = tablebase.best_move(position, clock)
-        assert (choice.move if choice else None) == best
+        best = RuleSearch(tablebase).best_move(clock)
+        assert (choice and choice.move) == (best and best.move)
         assert choice is None or choice.found is None
 
 
@@ -94,7 +93,7 @@ def test_a_limit_of_time_ends_a_search(tablebase: Tablebase) -> None:
 
 
 def test_a_search_that_is_to_go_deep_ends(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablebase.engine.LONGEST_SECONDS", 0.05)
+    monkeypatch.setattr("tablebase.engine.engine.LONGEST_SECONDS", 0.05)
     choice = engine.choose(Clock.start(Position.start()), Limits(depth=64))
     assert choice
     assert choice.found

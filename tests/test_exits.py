@@ -14,19 +14,18 @@ import numpy as np
 import pytest
 from squaresets import ALL_LANES, coordinates, rank, set_of, squares_of
 
-from generator import afters
-from generator.afters import DRAWN, Afters
-from generator.events import list_events
-from generator.exits import take_exits
-from generator.menexits import take_exits_of_men
-from generator.sides import WINS_SLOT, Side, make_side
-from generator.slices import empty_results
-from generator.subsets import subsets
-from generator.workshop import Workshop
-from tablebase.board import ALL_SQUARES, Position
+from generator.solver import successors as afters
+from generator.solver.conversions import take_exits
+from generator.solver.events import list_events
+from generator.solver.man_conversions import take_exits_of_men
+from generator.solver.side import WINS_SLOT, Side, make_side
+from generator.solver.solver import empty_results
+from generator.solver.subsets import subsets
+from generator.solver.successors import DRAWN, Afters
+from generator.solver.workspace import Workshop
+from tablebase.board.material import Material
+from tablebase.board.position import ALL_SQUARES, Position, legal_moves, position_after
 from tablebase.kernels.jit import for_python
-from tablebase.material import Material
-from tablebase.rules import legal_moves, position_after
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -100,7 +99,7 @@ class MadeUp:
                 self.arena.score[at + lane] = 0
 
     def _place(self, men: int, others: int, lane: bool, other_men: int, other_kings: int) -> tuple[int, int]:
-        """Where lane 0 has its bit and its score (see generator/afters.py)."""
+        """Where lane 0 has its bit and its score (see generator/solver/successors.py)."""
         counts = others.bit_count() + lane, men.bit_count(), other_kings.bit_count(), other_men.bit_count()
         assert self.arena.start[counts] >= 0, counts
         block = rank(men) * comb(28, counts[3]) + rank(other_men >> 4)

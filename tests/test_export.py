@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from tablebase import Material, Metric, MissingTableError, Position, Tablebase, open_tablebase
-from tablebase.cli import main
-from tablebase.export import SETS, Export, row_type
-from tablebase.exportfiles import npy_parts, parquet_parts
+from tablebase.cli.main import main
+from tablebase.export import SETS, Export, npy_parts, parquet_parts, row_type
 
 DISTANCES = (Metric.DTC, Metric.DTW, Metric.DTB)
 MATERIALS = ("KvK", "KvM", "MvK", "MvM", "KMvK", "MMvM", "MvKK")

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tablebase.material import materials
+from tablebase.board.material import materials
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.append(str(BENCHMARKS))

@@ -13,9 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tablefiles import read_by_the_book, reseal
 
-from tablebase import atomicfile
-from tablebase.atomicfile import write_atomically
-from tablebase.drawrules import OFFICIAL
+from tablebase.board.material import Material
 from tablebase.errors import (
     DamagedFrameError,
     DamagedHeaderError,
@@ -24,10 +22,20 @@ from tablebase.errors import (
     TruncatedTableError,
     WrongVersionError,
 )
-from tablebase.format import FRAME_SIZE, Metric, Values, dtw_plies, read_header, stored_dtw, write_table
-from tablebase.material import Material
-from tablebase.packing import Packing
-from tablebase.table import Table
+from tablebase.rules.rulesets import OFFICIAL
+from tablebase.tables import files as atomicfile
+from tablebase.tables.files import write_atomically
+from tablebase.tables.format import (
+    FRAME_SIZE,
+    Metric,
+    Packing,
+    Values,
+    dtw_plies,
+    read_header,
+    stored_dtw,
+    write_table,
+)
+from tablebase.tables.table import Table
 
 MATERIAL = Material.parse("KKvKK")  # 215,760 positions, so that there are many frames
 SMALL = Material.parse("KvM")

@@ -10,10 +10,10 @@ from flask.testing import FlaskClient
 from server.app import DATA_DIRECTORY, create_app, tablebase_of
 from server.settings import Settings
 from tablebase import open_tablebase
-from tablebase.adjudication import Adjudicator
-from tablebase.cli import main
-from tablebase.gamereport import game_report
-from tablebase.gametext import sentence
+from tablebase.cli.main import main
+from tablebase.games.adjudication import Adjudicator
+from tablebase.report.games import game_report
+from tablebase.report.text import sentence
 
 GAMES = Path(__file__).parent / "golden" / "games.pdn"
 

@@ -14,16 +14,15 @@ from generating import PROGRAM, contents, finish, same, start
 
 from generator import run as run_module
 from generator.errors import PlanError
-from generator.materialgraph import Scope, both, depends_on, leads_to, pairs
-from generator.plan import Plan, available_disk, available_memory, plan
+from generator.materials import Scope, both, depends_on, leads_to, pairs
+from generator.plan import Plan, available_disk, available_memory, plan, readable
 from generator.run import check_plan, generate, make_plan
-from generator.sizes import readable
-from tablebase.cli import main
-from tablebase.format import Metric
-from tablebase.manifest import Manifest
-from tablebase.material import Material
-from tablebase.table import Table
-from tablebase.tablebase import open_tablebase
+from tablebase.board.material import Material
+from tablebase.cli.main import main
+from tablebase.probe.tablebase import open_tablebase
+from tablebase.tables.format import Metric
+from tablebase.tables.manifest import Manifest
+from tablebase.tables.table import Table
 
 Capture = pytest.CaptureFixture[str]
 ALL = tuple(Metric)

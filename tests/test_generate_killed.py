@@ -9,8 +9,8 @@ from random import Random
 import pytest
 from generating import check_whole, files, finish, same, start, wait_until
 
-from tablebase.format import Metric
-from tablebase.material import Material, materials
+from tablebase.board.material import Material, materials
+from tablebase.tables.format import Metric
 
 KILLS = 20
 _PIECES = 5

@@ -5,17 +5,17 @@ from pathlib import Path
 import pytest
 from generating import same
 
-from generator.materialgraph import Scope, both, pairs
+from generator.materials import Scope, both, pairs
 from generator.plan import plan
 from generator.run import generate
-from generator.verify import verify
-from tablebase.cli import main
+from generator.verify.verify import verify
+from tablebase.board.material import Material
+from tablebase.board.notation import parse_fen
+from tablebase.cli.main import main
 from tablebase.errors import MissingTableError
-from tablebase.format import Metric
-from tablebase.manifest import Manifest
-from tablebase.material import Material
-from tablebase.notation import parse_fen
-from tablebase.tablebase import open_tablebase
+from tablebase.probe.tablebase import open_tablebase
+from tablebase.tables.format import Metric
+from tablebase.tables.manifest import Manifest
 
 Capture = pytest.CaptureFixture[str]
 

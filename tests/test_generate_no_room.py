@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from generating import check_whole, files, finish, same, start
 
-from tablebase.cli import main
+from tablebase.cli.main import main
 
 Capture = pytest.CaptureFixture[str]
 

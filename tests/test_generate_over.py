@@ -10,9 +10,9 @@ from generator.errors import OtherTablesError
 from generator.lock import FILE_NAME as LOCK
 from generator.plan import Plan
 from generator.run import Silent, generate
-from tablebase.cli import main
-from tablebase.drawrules import KING_MOVES_ONLY, RULESETS, Ruleset
-from tablebase.material import Material
+from tablebase.board.material import Material
+from tablebase.cli.main import main
+from tablebase.rules.rulesets import KING_MOVES_ONLY, RULESETS, Ruleset
 
 Capture = pytest.CaptureFixture[str]
 

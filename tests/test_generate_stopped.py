@@ -17,9 +17,9 @@ from generator.errors import BusyError
 from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
 from generator.run import Silent, generate
-from tablebase.cli import main
+from tablebase.board.material import Material
+from tablebase.cli.main import main
 from tablebase.kernels.jit import interruptible
-from tablebase.material import Material
 
 Capture = pytest.CaptureFixture[str]
 

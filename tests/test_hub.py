@@ -16,12 +16,11 @@ from draughts.engine import HubEngine, Limit
 from playing import at_random
 
 from tablebase import OFFICIAL, RULESETS, Clock, Numbering, Position, open_tablebase
-from tablebase.adapters import clock_of, move_of, position_of, pydraughts_move
-from tablebase.hub import HubSession
-from tablebase.hubinput import HubInput
-from tablebase.hublines import parse_hub_line
-from tablebase.hubnotation import format_hub_move, format_hub_position, parse_hub_move
-from tablebase.rules import has_capture
+from tablebase.board.notation import format_hub_move, format_hub_position, parse_hub_move
+from tablebase.board.position import has_capture
+from tablebase.engine.hub import HubInput, HubSession, parse_hub_line
+from tablebase.games.pydraughts import clock_of, move_of, position_of, pydraughts_move
+from tablebase.games.search import RuleSearch
 
 START = format_hub_position(Position.start(), Numbering.B8)
 TRIANGLE = Position.from_fen("W:WKc1,Kd2,Ka3:BKe1")
@@ -86,7 +85,9 @@ def test_moves_count_for_the_rules(ask: Ask, tables4: Path) -> None:
             clock = clock.after(move)
             answers = ask(f'{TRIANGLE_LINE} moves="{" ".join(played)}"', "go think")
             best = parse_hub_move(clock.position, done(answers), Numbering.A1)
-            assert best == tablebase.best_move(clock.position, clock)
+            expected = RuleSearch(tablebase).best_move(clock)
+            assert expected is not None
+            assert best == expected.move
     assert (clock.counters.king_plies, clock.counters.three_kings_moves) == (24, 12)
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tablebase.engine.hub import format_hub_line, parse_hub_line
 from tablebase.errors import NotationError
-from tablebase.hublines import format_hub_line, parse_hub_line
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,13 @@ from hypothesis import given
 from strategies import positions, random_positions
 
 from tablebase import Numbering, Position
+from tablebase.board.notation import (
+    format_hub_move,
+    format_hub_position,
+    parse_hub_move,
+    parse_hub_position,
+)
 from tablebase.errors import IllegalMoveError, IllegalPositionError, NotationError
-from tablebase.hubnotation import format_hub_move, format_hub_position, parse_hub_move, parse_hub_position
 
 START = "W" + "b" * 12 + "e" * 8 + "w" * 12
 

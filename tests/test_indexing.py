@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from strategies import positions
 
-from tablebase.board import Position
+from tablebase.board.material import Material, materials
+from tablebase.board.position import Position
 from tablebase.errors import IllegalPositionError
-from tablebase.indexing import index_of, rank, sets_at, unrank
-from tablebase.material import Material, materials
+from tablebase.tables.index import index_of, rank, sets_at, unrank
 
 SMALL = [material for pieces in (2, 3) for material in materials(pieces)]
 

@@ -91,7 +91,7 @@ def test_every_import_is_seen() -> None:
 FOLDERS = """
 from tablebase.kernels.jit import cache_dir
 from pathlib import Path
-for name in ("tablebase/kernels/bits.py", "tablebase/kernels/movegen.py", "generator/spread.py"):
+for name in ("tablebase/kernels/bits.py", "tablebase/kernels/movegen.py", "generator/solver/passes.py"):
     print(cache_dir(Path(name).absolute()))
 """
 
@@ -102,11 +102,11 @@ for name in ("tablebase/kernels/bits.py", "tablebase/kernels/movegen.py", "gener
         ("tablebase/kernels/jit.py", [True, True, True]),
         ("tablebase/kernels/bits.py", [True, True, True]),
         ("tablebase/kernels/movegen.py", [False, True, False]),
-        ("generator/spread.py", [False, False, True]),
-        ("generator/results.py", [False, False, True]),  # constants, by way of others
-        ("tablebase/material.py", [False, False, True]),
+        ("generator/solver/passes.py", [False, False, True]),
+        ("generator/solver/results.py", [False, False, True]),  # constants, by way of others
+        ("tablebase/board/material.py", [False, False, True]),
         ("generator/run.py", [False, False, False]),
-        ("generator/commands.py", [False, False, False]),
+        ("generator/cli/inspect.py", [False, False, False]),
     ],
 )
 def test_a_changed_source_has_another_folder(tmp_path: Path, changed: str, new: list[bool]) -> None:

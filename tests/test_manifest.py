@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablebase.atomicfile import FileRecord
+from tablebase.board.material import Material
 from tablebase.errors import ManifestError, TableError, WrongVersionError
-from tablebase.format import Metric
-from tablebase.manifest import Manifest, SliceRecord, Statistics
-from tablebase.material import Material
+from tablebase.tables.files import FileRecord
+from tablebase.tables.format import Metric
+from tablebase.tables.manifest import Manifest, SliceRecord, Statistics
 
 KVM = Material.parse("KvM")
 # The keys that `shashki stats` shows, in their order.

@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import random_positions
 
-from tablebase.board import Color, Position
+from tablebase.board.material import Material, materials
+from tablebase.board.position import Color, Position, legal_moves, position_after
 from tablebase.errors import MaterialError
-from tablebase.indexing import sets_at
-from tablebase.material import Material, materials
-from tablebase.rules import legal_moves, position_after
+from tablebase.tables.index import sets_at
 
 COUNTS = Path(__file__).parent / "golden" / "endgame_counts.csv"
 # All positions of n pieces, both sides present: published with the counts.

@@ -7,12 +7,12 @@ import pytest
 from generating import finish, same, start
 
 from generator import run
-from generator.afters import allocate, parts_of, size_in_bytes
-from generator.materialgraph import Scope, both, leads_to, pairs
+from generator.materials import Scope, both, leads_to, pairs
 from generator.memory import Memory, resident
 from generator.plan import plan
-from tablebase.format import Metric
-from tablebase.material import Material
+from generator.solver.successors import allocate, parts_of, size_in_bytes
+from tablebase.board.material import Material
+from tablebase.tables.format import Metric
 
 
 @pytest.fixture(params=["in memory", "mapped"])

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from strategies import random_positions
 
-import tablebase.rules as rules
-from tablebase.board import Color, Position
-from tablebase.indexing import sets_at
+from tablebase.board import position as rules
+from tablebase.board.material import Material, materials
+from tablebase.board.position import Color, Position
 from tablebase.kernels.movegen import (
     MAX_SUCCESSORS,
     captures,
@@ -23,7 +23,7 @@ from tablebase.kernels.movegen import (
     quiet_moves,
     successors,
 )
-from tablebase.material import Material, materials
+from tablebase.tables.index import sets_at
 
 GOLDEN = Path(__file__).parent / "golden"
 BUFFER = new_buffer()
@@ -148,7 +148,7 @@ def test_the_position_is_seen_by_the_next_side_to_move() -> None:
 
 
 def test_no_capture_is_lost_silently_where_a_buffer_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    import tablebase.kernels.movegen as movegen
+    from tablebase.kernels import movegen
 
     # The same code, run as plain Python with a buffer of two.
     monkeypatch.setattr(movegen, "MAX_SUCCESSORS", 2)

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from naive_moves import routes
 from strategies import positions, random_positions
 
-from tablebase.board import Color, Position, parse_square, square_name
+from tablebase.board.notation import GAME_TYPE, Numbering, format_fen, format_move, parse_fen, parse_move
+from tablebase.board.position import Color, Position, legal_moves, parse_square, position_after, square_name
 from tablebase.errors import IllegalMoveError, IllegalPositionError, NotationError
-from tablebase.notation import GAME_TYPE, Numbering, format_fen, format_move, parse_fen, parse_move
-from tablebase.rules import legal_moves, position_after
 
 GOLDEN = Path(__file__).parent / "golden"
 TWO_ROUTES = "W:WKf8,a5,h4,a3,e3,g3,b2,h2:Bh8,g7,c5,e5,g5"  # two captures f8-b4 take different pieces

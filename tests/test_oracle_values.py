@@ -10,17 +10,17 @@ import naive
 import pytest
 
 from generator.run import generate
-from generator.verify import verify
-from tablebase.board import Position
-from tablebase.cli import main
-from tablebase.drawrules import OFFICIAL, RULESETS, Ruleset
-from tablebase.format import Metric, table_name
-from tablebase.line import LineEnd
-from tablebase.manifest import Manifest, Statistics
-from tablebase.material import Material, materials
-from tablebase.outcome import Outcome
-from tablebase.table import Table
-from tablebase.tablebase import Tablebase, open_tablebase
+from generator.verify.verify import verify
+from tablebase.board.material import Material, materials
+from tablebase.board.position import Position
+from tablebase.cli.main import main
+from tablebase.probe.line import LineEnd
+from tablebase.probe.tablebase import Tablebase, open_tablebase
+from tablebase.rules.outcome import Outcome
+from tablebase.rules.rulesets import OFFICIAL, RULESETS, Ruleset
+from tablebase.tables.format import Metric, table_name
+from tablebase.tables.manifest import Manifest, Statistics
+from tablebase.tables.table import Table
 
 GOLDEN = Path(__file__).parent / "golden"
 POSITIONS = {2: 3_488, 3: 196_032, 4: 6_209_316, 5: 139_450_808}

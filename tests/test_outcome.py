@@ -3,9 +3,9 @@ from random import Random
 
 import pytest
 
-from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset
 from tablebase.errors import ArgumentError
-from tablebase.outcome import LOST, UNKNOWN, Outcome, Probe, move_order, move_value
+from tablebase.rules.outcome import LOST, UNKNOWN, Outcome, Probe, move_order, move_value
+from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset
 
 WIN, CURSED_WIN, DRAW = Outcome.WIN, Outcome.CURSED_WIN, Outcome.DRAW
 BLESSED_LOSS, LOSS = Outcome.BLESSED_LOSS, Outcome.LOSS

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from tablebase.adjudication import ProblemKind
-from tablebase.pdn import FaultKind
+from tablebase.games.adjudication import ProblemKind
+from tablebase.games.pdn import FaultKind
 
 STATIC = Path(__file__).parent.parent / "server" / "static"
 FILES = sorted(path for path in STATIC.rglob("*") if path.is_file())

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablebase.board import Color, Position
+from tablebase.board.notation import Numbering
+from tablebase.board.position import Color, Position
 from tablebase.errors import IllegalPositionError, NotationError
-from tablebase.gameresult import GameResult, parse_result
-from tablebase.notation import Numbering
-from tablebase.pdn import FaultKind, PdnGame, decode_pdn, read_games
+from tablebase.games.pdn import FaultKind, GameResult, PdnGame, decode_pdn, parse_result, read_games
 
 GAMES = Path(__file__).parent / "golden" / "games.pdn"
 

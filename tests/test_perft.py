@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from generator.perft import perft
-from tablebase.board import Position
+from tablebase.board.position import Position
 from tablebase.errors import ArgumentError
+from tablebase.kernels.perft import perft
 
 PERFT = json.loads((Path(__file__).parent / "golden" / "perft.json").read_text("utf-8"))
 ENTRIES = [PERFT["start"], *PERFT["other_positions"]]

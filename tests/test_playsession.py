@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from tablebase import Clock, open_tablebase
-from tablebase.cli import main
+from tablebase.cli.main import main
+from tablebase.games.search import RuleSearch
 
-SHASHKI = [sys.executable, "-c", "import sys; from tablebase.cli import main; sys.exit(main())"]
+SHASHKI = [sys.executable, "-c", "import sys; from tablebase.cli.main import main; sys.exit(main())"]
 TRIANGLE = "W:WKc1,Kd2,Ka3:BKe1"
 
 Play = Callable[..., tuple[int, str, str]]
@@ -38,11 +39,11 @@ def test_a_game_to_its_end(play: Play, tables4: Path) -> None:
     """Best play of the person's side wins, and the moves are told at the end."""
     with open_tablebase(tables4) as tablebase:
         line = tablebase.line(Clock.from_fen(TRIANGLE).position)
-        clock, typed = Clock.from_fen(TRIANGLE), []
-        while (move := tablebase.best_move(clock.position, clock)) is not None:
+        search, clock, typed = RuleSearch(tablebase), Clock.from_fen(TRIANGLE), []
+        while (best := search.best_move(clock)) is not None:
             if clock.position.turn == "white":
-                typed.append(str(move))
-            clock = clock.advance(move)
+                typed.append(str(best.move))
+            clock = best.clock
     status, out, err = play(TRIANGLE, "|".join(typed))
     assert (status, err) == (0, "")
     assert f"white> {typed[0]}\nBlack plays e1-f2.\n" in out

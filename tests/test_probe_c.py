@@ -15,7 +15,6 @@ from strategies import random_positions
 from tablefiles import write_solved
 from test_compiledvalues import any_positions
 
-import tablebase.format
 from tablebase import (
     OFFICIAL,
     Boards,
@@ -27,10 +26,11 @@ from tablebase import (
     materials,
     open_tablebase,
 )
-from tablebase.format import table_name, write_table
-from tablebase.indexarrays import sets_at_each
-from tablebase.line import MoveValue
-from tablebase.table import Table
+from tablebase.probe.line import MoveValue
+from tablebase.tables import format as table_format
+from tablebase.tables.format import table_name, write_table
+from tablebase.tables.index import sets_at_each
+from tablebase.tables.table import Table
 
 ALL = (Metric.DTC, Metric.DTW, Metric.DTB)
 TOGETHER = 1 << 17
@@ -299,7 +299,7 @@ def test_room_for_few_moves(both: tuple[CTables, Tablebase]) -> None:
 def invented(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Tables of values that no game has: every outcome everywhere, distances that no rule allows, alphabets
     of 1 to 400 values, frames of any size. What is made of them has to be the same all the more."""
-    monkeypatch.setattr(tablebase.format, "FRAME_SIZE", request.param)
+    monkeypatch.setattr(table_format, "FRAME_SIZE", request.param)
     random = np.random.default_rng(request.param)
     for pieces in (2, 3):
         for number, material in enumerate(materials(pieces)):
@@ -376,7 +376,7 @@ def test_preloading_a_cache_that_was_used(library: Any, tables4: Path) -> None:
     given = probec.c_positions(boards.sets, boards.black)
     with CTables(library, tables4) as tables:
         tables.preload(4, 0)
-        room = (tables.counts().frames + 20) * (SLOT_HEAD + tablebase.format.FRAME_SIZE)
+        room = (tables.counts().frames + 20) * (SLOT_HEAD + table_format.FRAME_SIZE)
     for wanted in (DTC, DTW, DTC | DTW):
         with CTables(library, tables4, room) as tables:
             tables.preload(4, wanted)

@@ -11,16 +11,15 @@ import pytest
 from twocounttables import change, position_at
 
 from generator.errors import PlanError
-from generator.probedvalues import ProbedValues
-from generator.verify import Report, verify
-from tablebase.board import Position
-from tablebase.drawrules import OFFICIAL
-from tablebase.format import Metric, table_name
-from tablebase.manifest import Manifest
-from tablebase.material import Material
-from tablebase.outcome import Outcome
-from tablebase.rules import legal_moves
-from tablebase.table import Table
+from generator.verify.sample import ProbedValues
+from generator.verify.verify import Report, verify
+from tablebase.board.material import Material
+from tablebase.board.position import Position, legal_moves
+from tablebase.rules.outcome import Outcome
+from tablebase.rules.rulesets import OFFICIAL
+from tablebase.tables.format import Metric, table_name
+from tablebase.tables.manifest import Manifest
+from tablebase.tables.table import Table
 
 LITTLE = 1000  # bytes of memory
 
@@ -76,7 +75,7 @@ def test_what_is_available_counts_where_nothing_is_said(
     tables3: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert not verify(tables3, 0.01).probed
-    monkeypatch.setattr("generator.verify.available_memory", lambda: 1 << 19)
+    monkeypatch.setattr("generator.verify.verify.available_memory", lambda: 1 << 19)
     assert verify(tables3, 0.01).probed
     with pytest.raises(PlanError, match="524 KB available"):
         verify(tables3)

@@ -8,12 +8,12 @@ import pytest
 from plainsearch import plainly
 
 from tablebase import Color, Position, Tablebase, open_tablebase
-from tablebase.boardwin import board_won_by
-from tablebase.clock import Clock
-from tablebase.counters import Counters
-from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset
-from tablebase.outcome import Outcome, Probe
-from tablebase.prospect import Prospect, prospect_of
+from tablebase.board.counters import Counters
+from tablebase.games.prospect import Prospect, prospect_of
+from tablebase.games.search import board_won_by
+from tablebase.rules.clock import Clock
+from tablebase.rules.outcome import Outcome, Probe
+from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset
 
 
 @pytest.fixture(scope="module")

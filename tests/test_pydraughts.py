@@ -4,8 +4,8 @@ import pytest
 from draughts import Board
 from strategies import random_positions
 
-from tablebase.board import Position
-from tablebase.notation import Numbering, parse_fen, parse_move
+from tablebase.board.notation import Numbering, parse_fen, parse_move
+from tablebase.board.position import Position
 
 
 def theirs(position: Position) -> dict[str, Position]:

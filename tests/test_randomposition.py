@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 
 from tablebase import Material, MissingTableError, Outcome, open_tablebase
-from tablebase.board import Color
-from tablebase.catalog import Catalog
-from tablebase.indexarrays import sets_at_each
-from tablebase.indexing import sets_at
-from tablebase.material import materials
-from tablebase.randomposition import random_position
-from tablebase.rules import has_capture
+from tablebase.board.material import materials
+from tablebase.board.position import Color, has_capture
+from tablebase.probe.catalog import Catalog
+from tablebase.probe.random import random_position
+from tablebase.tables.index import sets_at, sets_at_each
 
 
 @pytest.mark.parametrize(("compiled", "pieces"), [(True, 3), (False, 2)])

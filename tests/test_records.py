@@ -8,19 +8,18 @@ from pathlib import Path
 import naive
 import pytest
 
-from generator.absentoutcomes import AbsentOutcomes, absent_outcomes
-from generator.records import find_records, line_on_the_board
-from generator.recordstext import records_text
+from generator.reports.records import AbsentOutcomes, absent_outcomes, find_records, line_on_the_board
+from generator.reports.records_page import records_text
 from generator.run import generate
 from tablebase import ArgumentError, Position, open_tablebase
-from tablebase.board import Color
-from tablebase.cli import main
+from tablebase.board.material import Material, materials
+from tablebase.board.position import Color
+from tablebase.cli.main import main
 from tablebase.errors import TooManyPiecesError
-from tablebase.format import Metric
-from tablebase.line import LineEnd
-from tablebase.manifest import FILE_NAME as MANIFEST
-from tablebase.manifest import Manifest, Statistics
-from tablebase.material import Material, materials
+from tablebase.probe.line import LineEnd
+from tablebase.tables.format import Metric
+from tablebase.tables.manifest import FILE_NAME as MANIFEST
+from tablebase.tables.manifest import Manifest, Statistics
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parent.parent

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tablebase import RULESETS, Clock, LineEnd, MissingTableError, Position, Tablebase, open_tablebase
-from tablebase.prospect import Prospect
-from tablebase.rulesearch import RuleSearch, unknown_that_matters
+from tablebase.games.prospect import Prospect
+from tablebase.games.search import RuleSearch, unknown_that_matters
 
 # A capture is at hand, after which the tables alone tell the end of the game.
 OPEN = Clock.from_fen("W:WKf2,Kc7,Kh8:BKb2:H14", RULESETS["lidraughts"])
@@ -38,7 +38,7 @@ def test_an_unknown_move_may_be_better_than_a_draw(tablebase: Tablebase) -> None
     line = search.line(UNKNOWN)
     assert (line.end, line.moves) == (LineEnd.UNKNOWN, ())
     with pytest.raises(MissingTableError, match="generate --pieces 5"):
-        tablebase.best_move(UNKNOWN.position, UNKNOWN)
+        RuleSearch(tablebase).best_move(UNKNOWN)
 
 
 def test_an_unknown_move_is_no_better_than_a_win(tablebase: Tablebase) -> None:
@@ -47,4 +47,6 @@ def test_an_unknown_move_is_no_better_than_a_win(tablebase: Tablebase) -> None:
     moves = RuleSearch(tablebase).moves(winning)
     assert (moves[0].prospect, moves[-1].prospect) == (Prospect.WIN, Prospect.UNKNOWN)
     assert unknown_that_matters(moves) is None
-    assert tablebase.best_move(winning.position, winning) == moves[0].move
+    best = RuleSearch(tablebase).best_move(winning)
+    assert best is not None
+    assert best.move == moves[0].move

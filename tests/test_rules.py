@@ -10,10 +10,23 @@ from hypothesis import given
 from naive_moves import routes
 from strategies import positions, random_positions
 
-from tablebase.board import SQUARE_NAMES, Color, Piece, Position, parse_square, reverse
+from tablebase.board.notation import parse_move
+from tablebase.board.position import (
+    SQUARE_NAMES,
+    Color,
+    Move,
+    Piece,
+    Position,
+    find_legal,
+    has_capture,
+    legal_moves,
+    moves_along,
+    parse_square,
+    play,
+    position_after,
+    reverse,
+)
 from tablebase.errors import IllegalMoveError
-from tablebase.notation import parse_move
-from tablebase.rules import Move, find_legal, has_capture, legal_moves, moves_along, play, position_after
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -120,7 +133,7 @@ def test_two_kings_on_the_main_road_are_no_draw() -> None:  # adugin/draughts 9f
         assert any(not result.wk for result in map(after.play, after.legal_moves()))
 
 
-# Rule by rule; the articles are those that tablebase/rules.py names
+# Rule by rule; the articles are those that tablebase/board/position.py names
 
 
 def test_moving_men_step_forward_and_kings_fly() -> None:  # 3.4, 3.9

@@ -19,11 +19,11 @@ from tablebase import (
     Tablebase,
     open_tablebase,
 )
-from tablebase.indexing import sets_at
-from tablebase.material import Material
-from tablebase.prospect import Prospect
-from tablebase.rules import Move, legal_moves
-from tablebase.rulesearch import RuleSearch
+from tablebase.board.material import Material
+from tablebase.board.position import Move, legal_moves
+from tablebase.games.prospect import Prospect
+from tablebase.games.search import RuleSearch
+from tablebase.tables.index import sets_at
 
 LONG_WIN = "W:Wc1,e1,Kc7:BKb8"
 """Shortest ways to zeroing moves, one after the other, lead it past the 30 moves of the balance rule."""
@@ -149,18 +149,15 @@ def test_the_shortest_way_to_each_zeroing_move_can_be_too_long(tablebase: Tableb
     assert longest_balance(tablebase, position, by_rules) < 60
 
 
-def test_probe_and_best_move_take_the_clock_of_a_game(tablebase: Tablebase) -> None:
-    position = Position.from_fen(LONG_WIN)
+def test_the_counters_of_a_game_decide(tablebase: Tablebase) -> None:
+    position, search = Position.from_fen(LONG_WIN), RuleSearch(tablebase)
     fresh, late = Clock.start(position), Clock.start(position, counters=Counters(0, 40))
-    assert tablebase.probe(position, fresh) is Prospect.WIN
-    assert tablebase.probe(position, late) is Prospect.DRAW
-    best = tablebase.best_move(position, fresh)
+    assert search.prospect(fresh) is Prospect.WIN
+    assert search.prospect(late) is Prospect.DRAW
+    best = search.best_move(fresh)
     assert best is not None
-    assert best == RuleSearch(tablebase).moves(fresh)[0].move
-    with pytest.raises(ArgumentError, match="stands at"):
-        tablebase.probe(position.flip(), fresh)
-    lost = Position.from_fen("B:WKa1:B")
-    assert tablebase.best_move(lost, Clock.start(lost)) is None
+    assert best.move == search.moves(fresh)[0].move
+    assert search.best_move(Clock.start(Position.from_fen("B:WKa1:B"))) is None
 
 
 def undone(position: Position, move: Move) -> Move | None:

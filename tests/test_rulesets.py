@@ -3,12 +3,12 @@
 import pytest
 from clocks import TWO_EACH, play
 
-from tablebase.clock import Verdict
-from tablebase.counters import Counter
-from tablebase.drawrules import FMJD64, KING_MOVES_ONLY, OFFICIAL, RULESETS, find_ruleset
+from tablebase.board.counters import Counter
+from tablebase.board.notation import parse_move
 from tablebase.errors import RulesetError
-from tablebase.notation import parse_move
-from tablebase.ruleset import RuleName, Ruleset
+from tablebase.rules.clock import Verdict
+from tablebase.rules.ruleset import RuleName, Ruleset
+from tablebase.rules.rulesets import FMJD64, KING_MOVES_ONLY, OFFICIAL, RULESETS, find_ruleset
 
 
 def test_rulesets_are_found_by_name() -> None:

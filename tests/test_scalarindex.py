@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tablebase import indexing
-from tablebase.kernels.scalarindex import layout_of, sets_at, slot_of
-from tablebase.material import Material, materials
+from tablebase.board.material import Material, materials
+from tablebase.kernels.index import layout_of, sets_at, slot_of
+from tablebase.tables import index as indexing
 
 SLICES = [material for pieces in (2, 3, 4, 5) for material in materials(pieces)]
 LAYOUT = layout_of(SLICES)

@@ -35,7 +35,7 @@ def start(tables4: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     with ExitStack() as stack:
 
         def start(*options: str, before: Sequence[str] = ()) -> tuple[subprocess.Popen[str], int]:
-            code = "import sys; from tablebase.cli import main; sys.exit(main())"
+            code = "import sys; from tablebase.cli.main import main; sys.exit(main())"
             argv = [sys.executable, "-c", code, "serve", "--port", "0", "--data", str(tables4), *options]
             pipe = subprocess.PIPE
             process = stack.enter_context(

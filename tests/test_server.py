@@ -17,8 +17,8 @@ from strategies import random_positions
 from server.app import DATA_DIRECTORY, create_app, tablebase_of
 from server.service import service_of
 from tablebase import Clock, DataDirectoryError, Outcome, Position, Tablebase
-from tablebase.drawcases import DrawRule
-from tablebase.rulesearch import RuleSearch
+from tablebase.games.lone_kings import DrawRule
+from tablebase.games.search import RuleSearch
 
 VALUE_FIELDS = ["outcome", "wdl", "dtc", "dtw", "dtb"]
 MOVES_FIELDS = ["dtc_moves", "dtw_moves", "dtb_moves"]

@@ -17,13 +17,12 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from server.models import model_of
-from server.positions import PositionsReport
-from tablebase.gamereport import GamesReport
-from tablebase.materialreport import MaterialDetailsReport, MaterialsReport
-from tablebase.randomreport import RandomReport
-from tablebase.report import DrawCasesReport, LineReport, PositionReport
-from tablebase.rulesetreport import RulesetsReport
+from server.openapi import model_of
+from server.routes import PositionsReport
+from tablebase.report.games import GamesReport
+from tablebase.report.materials import MaterialDetailsReport, MaterialsReport, RandomReport
+from tablebase.report.positions import DrawCasesReport, LineReport, PositionReport
+from tablebase.report.rules import RulesetsReport
 
 API = (Path(__file__).parent.parent / "docs" / "api.md").read_text("utf-8")
 DOCUMENT = "/openapi/openapi.json"

@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 
 from server.app import DATA_DIRECTORY, create_app, tablebase_of
 from tablebase import RULESETS, Material, Outcome, Position
-from tablebase.manifest import FILE_NAME, Manifest
-from tablebase.material import materials
+from tablebase.board.material import materials
+from tablebase.tables.manifest import FILE_NAME, Manifest
 
 OUTCOMES = [str(outcome) for outcome in Outcome if outcome is not Outcome.UNKNOWN]
 

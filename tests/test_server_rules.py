@@ -11,13 +11,12 @@ from strategies import random_positions
 
 from server.app import DATA_DIRECTORY, create_app, tablebase_of
 from tablebase import RULESETS, Clock, Counters
-from tablebase.board import Position
-from tablebase.boardwin import board_won_by
-from tablebase.counters import Counter
-from tablebase.drawcases import draw_cases
-from tablebase.report import SEARCH_EFFORT, draw_case_report
-from tablebase.rulereport import rules_report
-from tablebase.rulesearch import RuleSearch
+from tablebase.board.counters import Counter
+from tablebase.board.position import Position
+from tablebase.games.lone_kings import draw_cases
+from tablebase.games.search import RuleSearch, board_won_by
+from tablebase.report.positions import SEARCH_EFFORT, draw_case_report
+from tablebase.report.rules import rules_report
 
 QUESTIONS = ["/v1/position", "/v1/draw-cases"]
 THREE_KINGS = "W:WKc1,Kf4,Kg7:BKb8"  # 18 plies to the first capture, by one move alone; 20 by three others

@@ -13,26 +13,36 @@ import pytest
 from numpy.typing import NDArray
 from squaresets import between, rank, set_of, squares_of
 
-from generator import afters, lanes, slices, workshop
-from generator.afters import DRAWN, LONGEST_PLIES, Afters
 from generator.compilation import SolverParts, compile_solver
 from generator.errors import DistanceOverflowError, StoppedError
-from generator.materialgraph import Scope, both, canonical, leads_to, pairs
-from generator.menplacements import Blocks
+from generator.materials import Scope, both, canonical, leads_to, pairs
 from generator.plan import plan
-from generator.results import is_stored
-from generator.sides import STRIP
-from generator.slices import Crew, Pair
-from generator.subsets import subsets
-from generator.together import Team
-from generator.workshop import Workshop
-from tablebase.board import ALL_SQUARES, Color, Position
-from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL
-from tablebase.format import Metric
-from tablebase.indexing import index_of, sets_at
+from generator.solver import (
+    king_moves as lanes,
+)
+from generator.solver import (
+    solver as slices,
+)
+from generator.solver import (
+    successors as afters,
+)
+from generator.solver import (
+    workspace as workshop,
+)
+from generator.solver.blocks import Blocks
+from generator.solver.parallel import Team
+from generator.solver.results import is_stored
+from generator.solver.side import STRIP
+from generator.solver.solver import Crew, Pair
+from generator.solver.subsets import subsets
+from generator.solver.successors import DRAWN, LONGEST_PLIES, Afters
+from generator.solver.workspace import Workshop
+from tablebase.board.material import Material
+from tablebase.board.position import ALL_SQUARES, Color, Position, legal_moves, position_after
 from tablebase.kernels.jit import for_python, reported
-from tablebase.material import Material
-from tablebase.rules import legal_moves, position_after
+from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL
+from tablebase.tables.format import Metric
+from tablebase.tables.index import index_of, sets_at
 
 # King moves
 

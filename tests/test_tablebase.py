@@ -13,7 +13,6 @@ from naive import Solved
 from strategies import random_positions
 from tablefiles import as_probe, write_solved
 
-import tablebase.drawrules
 from tablebase import (
     ArgumentError,
     Line,
@@ -28,10 +27,10 @@ from tablebase import (
     Tablebase,
     open_tablebase,
 )
-from tablebase.drawrules import OFFICIAL
-from tablebase.format import table_name, write_table
-from tablebase.outcome import LOST, UNKNOWN, move_order
-from tablebase.rules import legal_moves, position_after
+from tablebase.board.position import legal_moves, position_after
+from tablebase.rules.outcome import LOST, UNKNOWN, move_order
+from tablebase.rules.rulesets import OFFICIAL, RULESETS
+from tablebase.tables.format import table_name, write_table
 
 POSITIONS = Path(__file__).parent / "golden" / "positions.csv"
 THREE_QUIET = "W:WKa1,Ka3:BKh2"
@@ -54,7 +53,7 @@ def hasty() -> dict[Position, Solved]:
 def one_ply(
     hasty: dict[Position, Solved], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Tablebase]:
-    monkeypatch.setitem(tablebase.drawrules.RULESETS, ONE_PLY.name, ONE_PLY)
+    monkeypatch.setitem(RULESETS, ONE_PLY.name, ONE_PLY)
     write_solved(tmp_path, hasty, 2, ruleset=ONE_PLY)
     with Tablebase(ruleset=ONE_PLY) as opened:
         opened.add_directory(tmp_path)
@@ -296,7 +295,7 @@ def test_cursed_wins_are_played_as_far_as_the_rule_allows(
     limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ruleset = Ruleset(f"{limit}-plies", limit)
-    monkeypatch.setitem(tablebase.drawrules.RULESETS, ruleset.name, ruleset)
+    monkeypatch.setitem(RULESETS, ruleset.name, ruleset)
     values = naive.solve(2, limit=limit)
     write_solved(tmp_path, values, 2, ruleset=ruleset)
     late = 0

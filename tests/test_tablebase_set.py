@@ -31,9 +31,9 @@ from tablebase import (
     WrongVersionError,
     open_tablebase,
 )
-from tablebase.drawrules import OFFICIAL
-from tablebase.format import write_table
-from tablebase.outcome import UNKNOWN
+from tablebase.rules.outcome import UNKNOWN
+from tablebase.rules.rulesets import OFFICIAL
+from tablebase.tables.format import write_table
 
 THREE_QUIET = "W:WKa1,Ka3:BKh2"
 

@@ -15,25 +15,19 @@ from naive_twocounts import CHANGE, DEEPEST, KING, STEP, Graph, Solution, decide
 from tightrules import tight
 from twocounttables import MAN_AND_KING, SLICES, change, position_at, write
 
-from generator.twocounts import (
-    NEVER,
-    TwoCounts,
-    balance_plies,
-    king_plies,
-)
-from generator.valuecheck import Values
-from generator.verify import verify
+from generator.verify.two_counters import NEVER, TwoCounts, balance_plies, king_plies
+from generator.verify.values import Values
+from generator.verify.verify import verify
 from tablebase import Outcome, Tablebase, open_tablebase
-from tablebase.board import Position
-from tablebase.drawrules import CLUB, FMJD64, KING_MOVES_ONLY, OFFICIAL, RULESETS
-from tablebase.format import Metric, table_name
-from tablebase.indexing import index_of
-from tablebase.kernels.scalarindex import sets_at
-from tablebase.manifest import Manifest
-from tablebase.material import Material
-from tablebase.rules import legal_moves, position_after
-from tablebase.ruleset import Ruleset
-from tablebase.table import Table
+from tablebase.board.material import Material
+from tablebase.board.position import Position, legal_moves, position_after
+from tablebase.kernels.index import sets_at
+from tablebase.rules.ruleset import Ruleset
+from tablebase.rules.rulesets import CLUB, FMJD64, KING_MOVES_ONLY, OFFICIAL, RULESETS
+from tablebase.tables.format import Metric, table_name
+from tablebase.tables.index import index_of
+from tablebase.tables.manifest import Manifest
+from tablebase.tables.table import Table
 
 KINGS, BALANCE = 3, 2  # plies; in kings alone the balance is the tighter, as in the rules
 TIGHT = tight("tight", KINGS, BALANCE)

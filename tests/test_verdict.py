@@ -8,12 +8,12 @@ from tightrules import tight
 
 from generator.run import generate
 from tablebase import Outcome, Position, Probe, Tablebase, open_tablebase
-from tablebase.cli import main
-from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL, RULESETS
-from tablebase.indexing import sets_at
-from tablebase.material import Material
-from tablebase.report import in_moves
-from tablebase.verdict import Cause, cause_of_draw, verdict
+from tablebase.board.material import Material
+from tablebase.cli.main import main
+from tablebase.report.positions import in_moves
+from tablebase.report.sentences import Cause, cause_of_draw, verdict
+from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL, RULESETS
+from tablebase.tables.index import sets_at
 
 
 @pytest.mark.parametrize(

@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 from sweep import SOLVED, VERSION, position_at, solve, values, write
 
-from generator.derivation import NO_LIMIT, Arena, differences
-from generator.verify import Report, verify
-from tablebase.board import Position
-from tablebase.drawrules import OFFICIAL
+from generator.verify.derive import NO_LIMIT, Arena, differences
+from generator.verify.verify import Report, verify
+from tablebase.board.material import Material, materials
+from tablebase.board.position import Position
 from tablebase.errors import ArgumentError, ManifestError
-from tablebase.format import Metric, table_name, write_table
+from tablebase.kernels.index import sets_at
 from tablebase.kernels.movegen import has_capture
-from tablebase.kernels.scalarindex import sets_at
-from tablebase.manifest import Manifest
-from tablebase.material import Material, materials
-from tablebase.outcome import Outcome
-from tablebase.table import Table
+from tablebase.rules.outcome import Outcome
+from tablebase.rules.rulesets import OFFICIAL
+from tablebase.tables.format import Metric, table_name, write_table
+from tablebase.tables.manifest import Manifest
+from tablebase.tables.table import Table
 
 GOLDEN = Path(__file__).parent / "golden"
 Change = Callable[[Any], None]
@@ -107,7 +107,7 @@ def test_swept_values_equal_counts_from_outside(arena: Arena) -> None:
 
 
 def test_swept_values_equal_single_positions_from_outside(arena: Arena) -> None:
-    from tablebase.kernels.scalarindex import slot_of
+    from tablebase.kernels.index import slot_of
 
     seen = 0
     with (GOLDEN / "positions.csv").open(encoding="utf-8", newline="") as file:
@@ -336,7 +336,7 @@ def test_a_file_under_another_name_is_found(copy: Path) -> None:
 def test_a_file_that_is_no_table_is_found(copy: Path) -> None:
     import hashlib
 
-    from tablebase.atomicfile import FileRecord
+    from tablebase.tables.files import FileRecord
 
     (copy / "KvK.dtc").write_bytes(b"no table at all")
     manifest = Manifest.load(copy)

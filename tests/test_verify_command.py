@@ -10,14 +10,13 @@ import pytest
 from generating import same
 
 from generator.run import generate
-from tablebase.board import Position
-from tablebase.cli import main
-from tablebase.format import Metric, table_name, write_table
-from tablebase.indexing import sets_at
-from tablebase.manifest import Manifest
-from tablebase.material import Material
-from tablebase.rules import legal_moves
-from tablebase.table import Table
+from tablebase.board.material import Material
+from tablebase.board.position import Position, legal_moves
+from tablebase.cli.main import main
+from tablebase.tables.format import Metric, table_name, write_table
+from tablebase.tables.index import sets_at
+from tablebase.tables.manifest import Manifest
+from tablebase.tables.table import Table
 
 Capture = pytest.CaptureFixture[str]
 

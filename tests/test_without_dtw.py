@@ -12,24 +12,34 @@ from generating import same
 from numpy.typing import NDArray
 from tightrules import tight
 
-from generator import afters, run, slices, workshop
-from generator.afters import DRAWN, Afters
-from generator.boardwords import BoardWords, guard_of, on_board, room_for, with_more, without
-from generator.encode import SliceCounts, read_stored
+from generator import run
 from generator.errors import DistanceOverflowError
-from generator.materialgraph import Scope, both, pairs
+from generator.materials import Scope, both, pairs
 from generator.plan import plan
-from generator.results import LONGEST_DTC, Results, is_stored, outcomes
 from generator.run import generate, make_plan
-from generator.slices import Crew, Pair
-from generator.spread import DTC_TOO_LONG
-from generator.workshop import Workshop, is_done
-from tablebase.drawrules import KING_MOVES_ONLY, OFFICIAL
-from tablebase.format import Metric
-from tablebase.manifest import Manifest
-from tablebase.material import Material
-from tablebase.packing import Packing
-from tablebase.ruleset import Ruleset
+from generator.solver import solver as slices
+from generator.solver import successors as afters
+from generator.solver import workspace as workshop
+from generator.solver.encode import SliceCounts, read_stored
+from generator.solver.passes import DTC_TOO_LONG
+from generator.solver.results import LONGEST_DTC, Results, is_stored, outcomes
+from generator.solver.solver import Crew, Pair
+from generator.solver.successors import (
+    DRAWN,
+    Afters,
+    BoardWords,
+    guard_of,
+    on_board,
+    room_for,
+    with_more,
+    without,
+)
+from generator.solver.workspace import Workshop, is_done
+from tablebase.board.material import Material
+from tablebase.rules.ruleset import Ruleset
+from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL
+from tablebase.tables.format import Metric, Packing
+from tablebase.tables.manifest import Manifest
 
 LIMITS = [(1, None), (2, None), (3, 5), (4, 7), (6, None), (10, None)]
 TIGHT = [tight(f"tight-{kings}-{balance}", kings, balance) for kings, balance in LIMITS]

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from tablebase.counters import Counter
-from tablebase.drawrules import OFFICIAL
-from tablebase.ruleset import Limit, Rule, RuleName, Ruleset, king_moves_rule
-from tablebase.scope import Scope
+from tablebase.board.counters import Counter
+from tablebase.rules.ruleset import Limit, Rule, RuleName, Ruleset, king_moves_rule
+from tablebase.rules.rulesets import OFFICIAL
+from tablebase.rules.scope import Scope
 
 
 def tight(name: str, kings: int, balance: int | None) -> Ruleset:

@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 from naive_twocounts import DEEPEST, Graph, Solution
 
-from tablebase.board import Position
-from tablebase.format import Metric, stored_dtw, table_name, write_table
-from tablebase.indexing import index_of, sets_at
-from tablebase.manifest import Manifest, SliceRecord, Statistics
-from tablebase.material import Material
-from tablebase.ruleset import Ruleset
-from tablebase.table import Table
+from tablebase.board.material import Material
+from tablebase.board.position import Position
+from tablebase.rules.ruleset import Ruleset
+from tablebase.tables.format import Metric, stored_dtw, table_name, write_table
+from tablebase.tables.index import index_of, sets_at
+from tablebase.tables.manifest import Manifest, SliceRecord, Statistics
+from tablebase.tables.table import Table
 
 MAN_AND_KING = Material.parse("KMvK")
 SLICES = tuple(map(Material.parse, ("KvK", "KvM", "MvK", "KKvK", "KvKK", "KMvK", "KvKM")))

@@ -8,10 +8,9 @@ from types import TracebackType
 
 from distributed import Client, LocalCluster
 
-from generator.cluster.errors import ClusterError, OtherProgramError
-from generator.cluster.identity import identity
-from generator.cores import available_cores
-from generator.plan import available_memory
+from generator.cluster.settings import identity
+from generator.errors import ClusterError, OtherProgramError
+from generator.plan import available_cores, available_memory
 
 LOCAL = "local:"
 RESOURCE = "memory"

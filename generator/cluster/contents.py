@@ -4,18 +4,17 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from generator.cluster.errors import DamagedFileError
-from generator.cluster.record import RECORD, Record, is_of_tasks
 from generator.cluster.store import Store
-from generator.errors import OtherTablesError
+from generator.cluster.tasks import RECORD, Record, is_of_tasks
+from generator.errors import DamagedFileError, OtherTablesError
 from generator.run import is_stray, is_table_name, is_whole, open_manifest
-from tablebase.atomicfile import FileRecord
+from tablebase.board.material import Material
 from tablebase.errors import TableError, WrongVersionError
-from tablebase.format import HEADER_SIZE, Metric, check_version, table_name
-from tablebase.manifest import FILE_NAME as MANIFEST
-from tablebase.manifest import Manifest
-from tablebase.material import Material
-from tablebase.ruleset import Ruleset
+from tablebase.rules.ruleset import Ruleset
+from tablebase.tables.files import FileRecord
+from tablebase.tables.format import HEADER_SIZE, Metric, check_version, table_name
+from tablebase.tables.manifest import FILE_NAME as MANIFEST
+from tablebase.tables.manifest import Manifest
 
 
 def remove_all(store: Store) -> None:

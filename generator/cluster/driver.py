@@ -14,28 +14,22 @@ from distributed import Client, Future
 from distributed.client import ClosedClientError
 from distributed.scheduler import KilledWorker
 
-from generator.cluster.claim import CLAIM, claim_again, claimed, is_claimed
 from generator.cluster.connection import RESOURCE, Connection
 from generator.cluster.contents import Contents, remove_all
-from generator.cluster.cost import longest_ways, urgencies
-from generator.cluster.errors import ClusterError, DamagedFileError, OtherStoreError
-from generator.cluster.graph import Kind, Task, task_graph, users_of
-from generator.cluster.identity import identity
-from generator.cluster.lease import Lease, held
-from generator.cluster.needs import memory_of
-from generator.cluster.options import Options
-from generator.cluster.record import AFTER, Record
-from generator.cluster.settings import Settings
+from generator.cluster.estimate import longest_ways, memory_of, urgencies
+from generator.cluster.lease import CLAIM, Lease, claim_again, claimed, held, is_claimed
+from generator.cluster.settings import Options, Settings, identity
 from generator.cluster.store import Store
+from generator.cluster.tasks import AFTER, Kind, Record, Task, task_graph, users_of
 from generator.cluster.worker import run_task
-from generator.errors import BusyError
-from generator.materialgraph import Scope, both
+from generator.errors import BusyError, ClusterError, DamagedFileError, OtherStoreError
+from generator.materials import Scope, both
 from generator.plan import Plan, plan
 from generator.run import Progress, Silent, Summary, wanted_metrics
-from tablebase.drawrules import OFFICIAL
-from tablebase.format import Metric
-from tablebase.material import Material
-from tablebase.ruleset import Ruleset
+from tablebase.board.material import Material
+from tablebase.rules.ruleset import Ruleset
+from tablebase.rules.rulesets import OFFICIAL
+from tablebase.tables.format import Metric
 
 _MOST_LOST = 2
 _MOST_REPAIRS = 20  # of things that were there before, until a run gives up on its store

@@ -13,37 +13,43 @@ from pathlib import Path
 
 from distributed import get_worker
 
-from generator.cluster.afterparts import forgotten, of_blocks, score_arrays, whole
-from generator.cluster.arrayfile import Arrays, read_arrays, write_arrays
-from generator.cluster.bench import Bench
-from generator.cluster.cache import Cache
-from generator.cluster.claim import check_claim
-from generator.cluster.errors import ClusterError, OtherProgramError
-from generator.cluster.graph import Kind, Task
-from generator.cluster.identity import identity
-from generator.cluster.needs import memory_of
-from generator.cluster.record import (
+from generator.cluster.estimate import memory_of
+from generator.cluster.lease import check_claim
+from generator.cluster.settings import Settings, identity
+from generator.cluster.store import Cache, Store
+from generator.cluster.tasks import (
     AFTER,
     BALANCE,
     FOLDER,
     FORGET,
     VALUES,
+    Kind,
     Record,
+    Task,
     record_name,
     slices_to_json,
 )
-from generator.cluster.settings import Settings
-from generator.cluster.store import Store
-from generator.cores import available_cores
-from generator.materialgraph import both
-from generator.menplacements import Blocks
-from generator.pairfiles import restore_pair, restores_from, write_pair
-from generator.results import Results
-from generator.slices import Pair, apart_results
-from tablebase.atomicfile import FileRecord
-from tablebase.format import Metric, table_name
-from tablebase.manifest import SliceRecord
-from tablebase.material import Material
+from generator.cluster.transfer import (
+    Arrays,
+    forgotten,
+    of_blocks,
+    read_arrays,
+    score_arrays,
+    whole,
+    write_arrays,
+)
+from generator.cluster.workspace import Bench
+from generator.errors import ClusterError, OtherProgramError
+from generator.materials import both
+from generator.plan import available_cores
+from generator.solver.blocks import Blocks
+from generator.solver.files import restore_pair, restores_from, write_pair
+from generator.solver.results import Results
+from generator.solver.solver import Pair, apart_results
+from tablebase.board.material import Material
+from tablebase.tables.files import FileRecord
+from tablebase.tables.format import Metric, table_name
+from tablebase.tables.manifest import SliceRecord
 
 Known = Mapping[Material, SliceRecord]
 

@@ -1,6 +1,7 @@
 """The scalar move generator: all positions that one position leads to, one at a time, in numba.
 
-It is a second telling of the rules that `tablebase.rules` tells readably; tests hold the two together. The
+It is a second telling of the rules that `tablebase.board.position` tells readably; tests hold the two
+together. The
 solver does not use it: perft does, and the verifier, which must share nothing with the solver but the rules.
 
 A position is four int64 scalars, sets of squares as the side to move sees them: own men, own kings, other

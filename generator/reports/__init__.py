@@ -1,0 +1,1 @@
+"""Studies of whole tables: draw rules, lone kings, records."""

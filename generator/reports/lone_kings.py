@@ -1,0 +1,372 @@
+"""How the lone-king rules work out, counted over every position of the tables.
+
+The question is that of `tablebase.games.lone_kings`, which searches from one position on: the stronger side
+plays only moves after which it still wins on the board, the lone king any legal move; the case has ended when
+the lone king is captured, has no move, or stands off the road, or when it has captured something. Here the
+answer spreads backwards from where the case ends, a move of the stronger side at a time. Moves and places are
+those of the verifier; nothing is shared with that search.
+
+The stronger side is to move throughout. "Won" is won on the board, whatever a draw rule makes of it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator.materials import require_tables, with_captures
+from generator.verify.derive import Arena
+from generator.verify.values import Values
+from tablebase.board.material import Material
+from tablebase.board.position import MAIN_ROAD, Position
+from tablebase.errors import DamagedTableError
+from tablebase.kernels.index import Layout, sets_at, slot_of
+from tablebase.kernels.jit import inlined, kernel
+from tablebase.kernels.movegen import has_capture, new_buffer, successors
+from tablebase.rules.ruleset import Limit, RuleName
+from tablebase.rules.rulesets import OFFICIAL, ROAD_WITH_THREE_MEN, Ruleset
+from tablebase.tables.format import Metric
+from tablebase.tables.manifest import Manifest
+
+_OUTSIDE = 255  # no main-road case
+_NOT_WON = 254  # a case, but the stronger side does not win it on the board
+_OPEN = 253  # a case that is won, and not decided yet
+MOST_MOVES = 252
+"""More moves than this are no answer of the sweep."""
+
+ON_ROAD, QUIET = 1, 2
+"""Bits of `features`: the lone king stands on the main road; neither side could capture if it were to
+move."""
+
+
+@kernel
+def features(layout: Layout, which: int, lone_to_move: bool) -> NDArray[np.uint8]:
+    """What is asked of each position of a slice with a lone king, in the order of the index."""
+    found = np.zeros(layout.start[which + 1] - layout.start[which], np.uint8)
+    for index in range(len(found)):
+        own_men, own_kings, other_men, other_kings = sets_at(layout, which, index)
+        if (own_kings if lone_to_move else other_kings) & MAIN_ROAD:
+            found[index] |= ON_ROAD
+        # Captures go in all four directions, so the other side's need no turned board.
+        if not has_capture(own_men, own_kings, other_men, other_kings) and not has_capture(
+            other_men, other_kings, own_men, own_kings
+        ):
+            found[index] |= QUIET
+    return found
+
+
+@inlined
+def _slot_after(layout: Layout, after: NDArray[np.int64]) -> int:
+    return slot_of(layout, after[0], after[1], after[2], after[3])
+
+
+@kernel
+def _decide_stronger(
+    layout: Layout, needed: NDArray[np.uint8], which: int, moves: int, buffer: NDArray[np.int64]
+) -> int:
+    """Decide the positions of a slice, stronger side to move, in which so many moves are enough; how many."""
+    decided = 0
+    start = layout.start[which]
+    for slot in range(start, layout.start[which + 1]):
+        if needed[slot] != _OPEN:
+            continue
+        own_men, own_kings, other_men, other_kings = sets_at(layout, which, slot - start)
+        count = successors(own_men, own_kings, other_men, other_kings, buffer)
+        for row in range(count):
+            captured = buffer[row, 0] | buffer[row, 1] == 0
+            # A move that gives the win away leads to a greater number too: _NOT_WON.
+            if captured or needed[_slot_after(layout, buffer[row])] < moves:
+                needed[slot] = moves
+                decided += 1
+                break
+    return decided
+
+
+@kernel
+def _decide_lone(
+    layout: Layout, needed: NDArray[np.uint8], which: int, moves: int, buffer: NDArray[np.int64]
+) -> None:
+    """Decide the positions of a slice, lone king to move, in which so many moves are enough."""
+    start = layout.start[which]
+    for slot in range(start, layout.start[which + 1]):
+        if needed[slot] != _OPEN:
+            continue
+        own_men, own_kings, other_men, other_kings = sets_at(layout, which, slot - start)
+        count = successors(own_men, own_kings, other_men, other_kings, buffer)
+        stays = False
+        for row in range(count):
+            after = _slot_after(layout, buffer[row])
+            # A lost king cannot have taken the last piece: then the tables are wrong, and it stays open.
+            if after < 0 or (needed[after] > moves and needed[after] != _OUTSIDE):
+                stays = True
+                break
+        if not stays:
+            needed[slot] = moves
+
+
+def moves_off_the_road(
+    arena: Arena, stronger: Sequence[int], lone: Sequence[int], on_road: Sequence[NDArray[np.bool_]]
+) -> NDArray[np.uint8]:
+    """The least number of the stronger side's own moves that force the end of the case, for every slot.
+
+    Args:
+        arena: the outcomes, positions with a capture filled in.
+        stronger: the slices of the rule's materials with the stronger side to move; with each of them, those
+            that promotions lead to.
+        lone: their mirrors, with the lone king to move.
+        on_road: for each slice of `stronger`, then of `lone`, in which positions that king is on the road.
+
+    Returns:
+        uint8, a number a slot; above MOST_MOVES where there is no case or the stronger side does not win it.
+
+    Raises:
+        DamagedTableError: no move leads on from a position that is won: the tables contradict each other.
+    """
+    layout = arena.layout
+    needed = np.full(int(layout.start[-1]), _OUTSIDE, np.uint8)
+    for number, on in zip((*stronger, *lone), on_road, strict=True):
+        span = slice(int(layout.start[number]), int(layout.start[number + 1]))
+        won = arena.wdl[span] > 0 if number in stronger else arena.wdl[span] < 0
+        needed[span][on] = np.where(won[on], _OPEN, _NOT_WON)
+    buffer = new_buffer()
+    moves = 0
+    for number in lone:
+        _decide_lone(layout, needed, number, moves, buffer)
+    while (needed == _OPEN).any():
+        moves += 1
+        decided = sum(_decide_stronger(layout, needed, number, moves, buffer) for number in stronger)
+        for number in lone:
+            _decide_lone(layout, needed, number, moves, buffer)
+        if not decided or moves == MOST_MOVES:
+            left = int(np.count_nonzero(needed == _OPEN))
+            raise DamagedTableError(
+                f"the tables contradict each other: in {left:,} positions with a lone king on the main road, "
+                "won on the board, no way leads to the end; check them with `shashki verify`"
+            )
+    return needed
+
+
+_FEWEST = 4  # pieces: three against one
+
+_SETS_OF_RULES = (OFFICIAL, ROAD_WITH_THREE_MEN)
+"""Where a rule is looked for, the first that has it for a material first."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the positions of a material stand in which the lone king is on, or off, the main road.
+
+    Attributes:
+        positions: how many there are; the sum of the next three.
+        won: how many the stronger side wins on the board.
+        drawn: how many are drawn on the board.
+        lost: how many it loses.
+        longest_win_moves: the most moves of its own that a win takes to the end of the game, and below it a
+            position that takes them; None without a win.
+        wins_beyond_road_limit: how many wins take more moves of its own, to the end of the game, than the
+            main-road rule gives; None where no such rule is about the material.
+        drawn_quiet: drawn positions in which neither side could capture if it were to move.
+        drawn_fen: a drawn position, a quiet one if there is one; None without.
+    """
+
+    positions: int
+    won: int
+    drawn: int
+    lost: int
+    longest_win_moves: int | None
+    longest_win_fen: str | None
+    wins_beyond_road_limit: int | None
+    drawn_quiet: int
+    drawn_fen: str | None
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """The moves that a rule gives the stronger side, and those that its wins on the board need.
+
+    Attributes:
+        ruleset: one that has the rule for this material.
+        article: of the rule.
+        limit_moves: how many moves of its own the rule gives the stronger side.
+        wins: how many positions of the rule, with the stronger side to move, are won on the board.
+        wins_by_moves: how many of them need 1 move, 2 moves, and so on.
+        beyond_limit: how many of them need more than the limit.
+        longest_moves: the most that one needs, and below it a position that needs them; None without a win.
+    """
+
+    ruleset: str
+    article: str
+    limit_moves: int
+    wins: int
+    wins_by_moves: list[int]
+    beyond_limit: int
+    longest_moves: int | None
+    longest_fen: str | None
+
+
+@dataclass(frozen=True)
+class LoneKing:
+    """A material against a lone king, the stronger side to move.
+
+    Attributes:
+        material: the slice, as text.
+        on_road: positions with the lone king on the main road a1-h8.
+        off_road: all others.
+        three_kings: the rule on three kings or more, moves counted to the end of the game; None where no
+            rule of the kind is about the material.
+        main_road: the rule on the main road, moves counted until the lone king is off the road, captured or
+            blocked, or the material is no longer the rule's, while the win is kept; None likewise.
+    """
+
+    material: str
+    on_road: Standing
+    off_road: Standing
+    three_kings: Allowance | None
+    main_road: Allowance | None
+
+
+def find_rule(material: Material, name: RuleName) -> tuple[Ruleset, Limit] | None:
+    """The rule of that kind about this material, against a lone king, with a ruleset that has it."""
+    for ruleset in _SETS_OF_RULES:
+        rule = ruleset.rule(name)
+        for limit in rule.limits if rule else ():
+            forces = limit.scope.against_lone_king or ()
+            if any(force.fits(material.own_kings, material.own_men) for force in forces):
+                return ruleset, limit
+    return None
+
+
+def _limit_moves(material: Material, name: RuleName) -> int | None:
+    found = find_rule(material, name)
+    return None if found is None else found[1].thresholds[0][1]
+
+
+def lone_king_materials(pieces: int) -> list[Material]:
+    """The materials of 4 to `pieces` pieces that a draw rule on a lone king is about, fewer men first."""
+    every = (
+        Material(count - 1 - men, men, 1, 0) for count in range(_FEWEST, pieces + 1) for men in range(count)
+    )
+    return [
+        material
+        for material in every
+        if find_rule(material, RuleName.THREE_KINGS) or find_rule(material, RuleName.MAIN_ROAD)
+    ]
+
+
+def tables_needed(manifest: Manifest, pieces: int) -> set[Material]:
+    """The slices that `LoneKings` takes.
+
+    Raises:
+        MissingTableError: one is not there, or has no DTW; the message names the table.
+    """
+    needed = with_captures(lone_king_materials(pieces))
+    for metric in (Metric.WDL, Metric.DTW):
+        require_tables(manifest, needed, metric, "what is checked of a lone king")
+    return needed
+
+
+class LoneKings:
+    """Counts the positions against a lone king.
+
+    Args:
+        values: outcomes and DTW of the slices of `tables_needed`, positions with a capture filled in.
+        pieces: the most pieces.
+
+    Raises:
+        DamagedTableError: the tables contradict each other.
+    """
+
+    def __init__(self, values: Values, pieces: int) -> None:
+        self._values = values
+        self._arena = values.arena
+        self._materials = lone_king_materials(pieces)
+        self._features = {
+            material: features(self._arena.layout, values.number(material), lone)
+            for each in self._materials
+            for material, lone in ((each, False), (each.mirror, True))
+        }
+        of_the_road = [each for each in self._materials if find_rule(each, RuleName.MAIN_ROAD)]
+        mirrors = [each.mirror for each in of_the_road]
+        self._off_the_road = moves_off_the_road(
+            self._arena,
+            [values.number(material) for material in of_the_road],
+            [values.number(material) for material in mirrors],
+            [self._on_road(material) for material in (*of_the_road, *mirrors)],
+        )
+
+    def __iter__(self) -> Iterator[LoneKing]:
+        """What was found, material by material."""
+        for material in self._materials:
+            on_road = self._on_road(material)
+            span = self._span(material)
+            to_the_end = (self._arena.dtw[span].astype(np.int64) + 1) // 2
+            yield LoneKing(
+                str(material),
+                self._standing(material, to_the_end, on_road),
+                self._standing(material, to_the_end, ~on_road),
+                self._allowance(material, RuleName.THREE_KINGS, to_the_end, np.ones_like(on_road)),
+                self._allowance(material, RuleName.MAIN_ROAD, self._off_the_road[span], on_road),
+            )
+
+    def _span(self, material: Material) -> slice:
+        number = self._values.number(material)
+        start = self._arena.layout.start
+        return slice(int(start[number]), int(start[number + 1]))
+
+    def _on_road(self, material: Material) -> NDArray[np.bool_]:
+        on_road: NDArray[np.bool_] = self._features[material] & ON_ROAD != 0
+        return on_road
+
+    def _standing(self, material: Material, moves: NDArray[np.int64], among: NDArray[np.bool_]) -> Standing:
+        """How the positions stand; `moves` are those to the end of the game."""
+        wdl = self._arena.wdl[self._span(material)]
+        won, drawn, lost = wdl > 0, wdl == 0, wdl < 0
+        limit = _limit_moves(material, RuleName.MAIN_ROAD)
+        longest, longest_fen = self._longest(material, moves, won & among)
+        quiet = drawn & among & (self._features[material] & QUIET != 0)
+        example = quiet if quiet.any() else drawn & among
+        return Standing(
+            positions=int(among.sum()),
+            won=int((won & among).sum()),
+            drawn=int((drawn & among).sum()),
+            lost=int((lost & among).sum()),
+            longest_win_moves=longest,
+            longest_win_fen=longest_fen,
+            wins_beyond_road_limit=None if limit is None else int((won & among & (moves > limit)).sum()),
+            drawn_quiet=int(quiet.sum()),
+            drawn_fen=self._fen(material, int(example.argmax())) if example.any() else None,
+        )
+
+    def _allowance(
+        self, material: Material, name: RuleName, moves: NDArray[np.integer], among: NDArray[np.bool_]
+    ) -> Allowance | None:
+        """What a rule allows, where there is one; `moves` are those that a win needs."""
+        found = find_rule(material, name)
+        if found is None:
+            return None
+        ruleset, limit = found
+        limit_moves = limit.thresholds[0][1]
+        wins = among & (self._arena.wdl[self._span(material)] > 0)
+        longest, longest_fen = self._longest(material, moves, wins)
+        return Allowance(
+            ruleset=ruleset.name,
+            article=limit.article,
+            limit_moves=limit_moves,
+            wins=int(wins.sum()),
+            wins_by_moves=np.bincount(moves[wins], minlength=1)[1:].tolist(),
+            beyond_limit=int((moves[wins] > limit_moves).sum()),
+            longest_moves=longest,
+            longest_fen=longest_fen,
+        )
+
+    def _longest(
+        self, material: Material, moves: NDArray[np.integer], wins: NDArray[np.bool_]
+    ) -> tuple[int | None, str | None]:
+        if not wins.any():
+            return None, None
+        place = int(np.where(wins, moves, 0).argmax())
+        return int(moves[place]), self._fen(material, place)
+
+    def _fen(self, material: Material, place: int) -> str:
+        return Position(*sets_at(self._arena.layout, self._values.number(material), place)).to_fen()

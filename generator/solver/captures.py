@@ -1,0 +1,300 @@
+"""Captures of 32 positions at once: the capture sequences of a word, and where they end.
+
+Captures are compulsory, so a position with a capture is decided by where its captures lead. What a capture
+leaves behind is put down as an *ending*, for the caller to look up; this file knows the rules of capturing,
+and no values.
+
+Calls in here carry one array, `work`, and scalars: numba counts references to every array that is handed
+over, and the counting would cost more than the captures.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator.solver.subsets import STEP
+from tablebase.kernels.bits import highest, lowest
+from tablebase.kernels.jit import inlined, inner
+
+LAST_ROW = 28
+_ALL = 0xFFFFFFFF
+
+
+def _rays() -> NDArray[np.int64]:
+    table = np.zeros((32, 4), dtype=np.int64)
+    for square in range(32):
+        for direction in range(4):
+            target = STEP[square, direction]
+            while target >= 0:
+                table[square, direction] |= 1 << int(target)
+                target = STEP[target, direction]
+    return table
+
+
+# RAY[square, direction]: all squares that way, to the edge.
+RAY = _rays()
+
+# `work` holds a stack of captures in progress, then the endings found, then their number.
+# A capture in progress: square, whether the piece is a king (by now), captured so far, lanes.
+_NODE = 4
+# A node is expanded into at most 4 directions * 6 landing squares, one of the nodes is taken off before, and
+# a capture is no longer than the other side has pieces (at most 8 here).
+_STACK_NODES = 8 * 24
+# An ending: own men, own kings but the lane king, landing squares (see `captures`), captured pieces, lanes.
+ENDING = 5
+FIRST_ENDING = _STACK_NODES * _NODE
+_MOST_ENDINGS = 4096
+COUNT = FIRST_ENDING + _MOST_ENDINGS * ENDING
+# Behind them, for each victim (8 at most), the squares from which a king captures it: in all, by direction.
+_VICTIM_FIELDS = 6
+_VICTIMS = COUNT + 1
+# Behind those, the small arrays of other kernels: an `inner` kernel can make none of its own.
+SCRATCH = _VICTIMS + 8 * _VICTIM_FIELDS
+_SCRATCH_LENGTH = 2 * 32 * 9  # two lists of `menexits`, the largest of them
+
+
+def capture_work() -> NDArray[np.int64]:
+    """Room for one thread to work out captures in."""
+    return np.zeros(SCRATCH + _SCRATCH_LENGTH, dtype=np.int64)
+
+
+@inlined
+def _first_piece(square: int, direction: int, occupied: int) -> int:
+    """The first piece that way, or -1."""
+    pieces = RAY[square, direction] & occupied
+    if pieces == 0:
+        return -1
+    return lowest(pieces) if direction < 2 else highest(pieces)
+
+
+@inlined
+def _free_run(square: int, direction: int, occupied: int) -> int:
+    """The empty squares that way before the first piece (or the edge)."""
+    stop = _first_piece(square, direction, occupied)
+    run = RAY[square, direction]
+    return int(run if stop < 0 else run & ~RAY[stop, direction] & ~(1 << stop))
+
+
+@inlined
+def _victim(square: int, king: int, direction: int, occupied: int, targets: int) -> int:
+    """The piece that can be captured that way as far as the fixed pieces say (the square behind it is empty),
+    or -1."""
+    victim = _first_piece(square, direction, occupied) if king else STEP[square, direction]
+    if victim < 0 or not (targets >> victim) & 1:
+        return -1
+    landing = STEP[victim, direction]
+    if landing < 0 or (occupied >> landing) & 1:
+        return -1
+    return int(victim)
+
+
+@inlined
+def _open_lanes(square: int, victim: int, direction: int, lanes: int, in_the_way: int) -> int:
+    """The lanes whose king stands neither between `square` and the victim nor on the square behind it.
+    `in_the_way` is all lanes, or none where the capturing piece is the lane king itself."""
+    path = RAY[square, direction] & ~RAY[victim, direction] & ~(1 << victim)
+    return int(lanes & ~((path | (1 << STEP[victim, direction])) & in_the_way))
+
+
+@inlined
+def captures_from(square: int, king: int, occupied: int, targets: int, lanes: int, in_the_way: int) -> int:
+    """The lanes in which a piece on `square` can capture."""
+    able = 0
+    for direction in range(4):
+        victim = _victim(square, king, direction, occupied, targets)
+        if victim >= 0:
+            able |= _open_lanes(square, victim, direction, lanes, in_the_way)
+    return able
+
+
+@inlined
+def _put_down(
+    work: NDArray[np.int64], men: int, others: int, landings: int, captured: int, lanes: int
+) -> None:
+    at = work[COUNT]
+    if at == _MOST_ENDINGS:
+        raise OverflowError("more ends of captures in one word than there is room for")
+    work[COUNT] = at + 1
+    at = FIRST_ENDING + at * ENDING
+    work[at] = men
+    work[at + 1] = others
+    work[at + 2] = landings
+    work[at + 3] = captured
+    work[at + 4] = lanes
+
+
+@inlined
+def push(work: NDArray[np.int64], node: int, square: int, king: int, captured: int, lanes: int) -> None:
+    """Put a capture in progress on the stack, as its node number `node`."""
+    work[node * _NODE] = square
+    work[node * _NODE + 1] = king
+    work[node * _NODE + 2] = captured
+    work[node * _NODE + 3] = lanes
+
+
+@inner
+def carry_on(
+    work: NDArray[np.int64], nodes: int, men: int, others: int, targets: int, stands_by: bool
+) -> int:
+    """Carry the captures on the stack to their ends; the lanes that had one to begin with.
+
+    `men` and `others` are the mover's pieces without the capturing one (and without the lane king, which
+    `stands_by` or not). Captured pieces stay on the board, and may not be captured twice, until the capture
+    is over.
+    """
+    occupied = men | others | targets
+    in_the_way = _ALL if stands_by else 0
+    first = True
+    started = 0
+    while nodes:
+        nodes -= 1
+        square = work[nodes * _NODE]
+        king = work[nodes * _NODE + 1]
+        captured_before = work[nodes * _NODE + 2]
+        lanes_here = work[nodes * _NODE + 3]
+        for direction in range(4):
+            victim = _victim(square, king, direction, occupied, targets & ~captured_before)
+            if victim < 0:
+                continue
+            lanes = _open_lanes(square, victim, direction, lanes_here, in_the_way)
+            if not lanes:
+                continue
+            if first:
+                started |= lanes
+            captured = captured_before | (1 << victim)
+            left = targets & ~captured
+            landing = STEP[victim, direction]
+            crowned = 1 if king or landing >= LAST_ROW else 0
+            # A king must land where the capture goes on, if there is such a square in reach.
+            landings = _free_run(victim, direction, occupied) if king else 1 << landing
+            ending = lanes
+            if left:
+                reaching = lanes
+                target = landing
+                while target >= 0 and (landings >> target) & 1 and reaching:
+                    reaching &= ~((1 << target) & in_the_way)
+                    going_on = captures_from(target, crowned, occupied, left, reaching, in_the_way)
+                    if going_on:
+                        push(work, nodes, target, crowned, captured, going_on)
+                        nodes += 1
+                        ending &= ~going_on
+                    target = STEP[target, direction]
+            if not ending:
+                continue
+            if not crowned:
+                _put_down(work, men | landings, others, 0, captured, ending)
+            elif not stands_by:
+                _put_down(work, men, others, landings, captured, ending)
+            else:
+                target = landing
+                while target >= 0 and (landings >> target) & 1:
+                    ending &= ~(1 << target)
+                    if not ending:
+                        break
+                    _put_down(work, men, others | (1 << target), 0, captured, ending)
+                    target = STEP[target, direction]
+        first = False
+    return started
+
+
+@inner
+def _all_captures(work: NDArray[np.int64], men: int, others: int, targets: int, valid: int) -> int:
+    """All captures of a word whose mover has a lane king, and kings and men besides; the lanes that have one.
+
+    For each piece that may be captured, list its attackers: the empty squares from which a king captures it.
+    A capture goes on from a landing square if a king there can capture another piece.
+    """
+    occupied = men | others | targets
+    once = twice = 0  # squares from which a king can capture one piece or more, two or more
+    reaching_kings = reaching_men = 0  # where a king, a man that stands there can capture
+    victims = targets
+    at = _VICTIMS
+    while victims:
+        victim = lowest(victims)
+        victims &= victims - 1
+        of_victim = 0
+        for direction in range(4):
+            landing = STEP[victim, direction]
+            run = 0
+            behind = STEP[victim, 3 - direction]
+            if landing >= 0 and behind >= 0 and not (occupied >> landing) & 1:
+                reaching_men |= 1 << behind
+                stop = _first_piece(victim, 3 - direction, occupied)
+                run = RAY[victim, 3 - direction]
+                if stop >= 0:
+                    reaching_kings |= 1 << stop
+                    run &= ~RAY[stop, 3 - direction] & ~(1 << stop)
+                of_victim |= run
+            work[at + direction] = run
+        work[at + 4] = of_victim
+        work[at + 5] = victim
+        at += _VICTIM_FIELDS
+        twice |= once & of_victim
+        once |= of_victim
+    started = 0
+    end = at
+    at = _VICTIMS
+    while at < end:
+        if work[at + 4] & valid:
+            victim = work[at + 5]
+            going_on = twice | once & ~work[at + 4]
+            for direction in range(4):
+                lanes = work[at + direction] & valid
+                if not lanes:
+                    continue
+                started |= lanes
+                landings = _free_run(victim, direction, occupied)
+                squares = landings & going_on
+                if squares:
+                    nodes = 0
+                    while squares:
+                        push(work, nodes, lowest(squares), 1, 1 << victim, lanes)
+                        squares &= squares - 1
+                        nodes += 1
+                    carry_on(work, nodes, men, others, targets, False)
+                else:
+                    _put_down(work, men, others, landings, 1 << victim, lanes)
+        at += _VICTIM_FIELDS
+    pieces = others & reaching_kings | men & reaching_men
+    while pieces:
+        square = lowest(pieces)
+        pieces &= pieces - 1
+        king = (others >> square) & 1
+        if captures_from(square, king, occupied, targets, valid, _ALL):
+            push(work, 0, square, king, 0, valid)
+            rest = ~(1 << square)
+            started |= carry_on(work, 1, men & rest, others & rest, targets, True)
+    return started
+
+
+@inner
+def captures(work: NDArray[np.int64], lane: bool, men: int, others: int, targets: int, valid: int) -> int:
+    """Find all captures of a word; return the lanes that have one.
+
+    Args:
+        work: takes the endings: `work[COUNT]` of them, with ENDING fields each, from `work[FIRST_ENDING]`.
+            If the lane king captures, the ending has its landing squares: it may choose any of them. If a man
+            of a side without kings is promoted, it has those of the new king. Otherwise it has 0: the lane
+            king, if there is one, has stayed on its square.
+        lane: whether the mover has a lane king.
+        men: bit set, the mover's men.
+        others: bit set, the mover's kings but the lane king.
+        targets: bit set, the other side's pieces.
+        valid: the lanes that are positions; lane 0 alone for a side without kings.
+
+    Raises:
+        OverflowError: there are more endings than `work` has room for.
+    """
+    work[COUNT] = 0
+    if lane:
+        return int(_all_captures(work, men, others, targets, valid))
+    started = 0
+    occupied = men | others | targets
+    pieces = men | others
+    while pieces:
+        square = lowest(pieces)
+        pieces &= pieces - 1
+        if captures_from(square, (others >> square) & 1, occupied, targets, valid, 0):
+            push(work, 0, square, (others >> square) & 1, 0, valid)
+            rest = ~(1 << square)
+            started |= carry_on(work, 1, men & rest, others & rest, targets, False)
+    return started

@@ -1,0 +1,89 @@
+"""Who wins on the board, where nobody asks for DTW: a pass more, for the few blocks that need it.
+
+On the board and under the rules a block's positions have the same outcome, unless one of its exits has
+another on the board, or the limit of the rules has cut its pass short. Only then the king moves are gone
+through once more, over the exits as they are on the board and without a limit. Distances do not matter, so
+that all exits count at once. What is decided there and not under the rules is a cursed win or a blessed loss,
+and its words are listed (generator/solver/successors.py).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator.solver.kingless import settle
+from generator.solver.passes import TOO_LONG, spread_at_once
+from generator.solver.side import Side, word_count
+from generator.solver.subsets import Subsets
+from generator.solver.successors import LONGEST_PLIES, Afters, BoardWords
+from tablebase.kernels.bits import signed
+from tablebase.kernels.jit import inner
+
+
+@inner
+def exits_differ(sides: tuple[Side, Side], count: int) -> bool:
+    """Whether any exit of a batch has another outcome on the board than under the rules."""
+    for s in range(count):
+        rule_win, rule_safe = sides[s].rule_win, sides[s].rule_safe
+        board_win, board_safe = sides[s].board_win, sides[s].board_safe
+        differ = np.uint32(0)
+        for word in range(sides[s].blocks * word_count(sides[s])):
+            wins = np.uint32(rule_win[word] ^ board_win[word])
+            differ = np.uint32(differ | np.uint32(wins | np.uint32(rule_safe[word] ^ board_safe[word])))
+        if differ:
+            return True
+    return False
+
+
+@inner
+def list_board_words(side: Side, afters: Afters, out: BoardWords, found: int) -> int:
+    """After the pass on the board, list the words of one side that stand otherwise in its after table: in
+    `out` from number `found` on, as far as there is room. Returns how many there are then."""
+    words, starts, lost, won = word_count(side), side.word_start, side.lost, side.won
+    lost_after, won_after = afters.lost, afters.won
+    packed, first_bits = side.lanes == 1, side.first_bit
+    out_words, out_lost, out_won = out.words, out.lost, out.won
+    for block in range(side.blocks):
+        start = starts[block]
+        for word in range(words):
+            at = block * words + word
+            if packed:
+                bit = first_bits[block] + word
+                lane, kept = bit & 31, bit >> 5
+                lost_before, won_before = (
+                    signed(lost_after[kept]) >> lane & 1,
+                    signed(won_after[kept]) >> lane & 1,
+                )
+            else:
+                lost_before, won_before = signed(lost_after[start + word]), signed(won_after[start + word])
+            if lost[at] == lost_before and won[at] == won_before:
+                continue
+            if found < len(out_words):
+                out_words[found] = start + word
+                out_lost[found], out_won[found] = lost[at], won[at]
+            found += 1
+    return found
+
+
+@inner
+def pass_on_board(
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    afters: Afters,
+    strip_room: NDArray[np.uint32],
+    out: BoardWords,
+) -> int:
+    """The pass on the board of a batch that is solved under the rules, its words in the after tables.
+    Completes the values, lists the words that differ in `out`, and returns how many there are (more than have
+    room: call again with more), or TOO_LONG."""
+    no_scores = sides[0].value[:0]
+    no_limit, on_board = signed(LONGEST_PLIES), count > 0
+    if sides[0].kings and sides[0].opponent_kings:
+        if not spread_at_once(sides, count, tables, no_limit, on_board, strip_room):
+            return TOO_LONG
+    else:
+        settle(sides, count, tables, no_limit, no_scores, on_board, strip_room)
+    found = signed(0)
+    for s in range(count):
+        found = list_board_words(sides[s], afters, out, found)
+    return found

@@ -1,0 +1,479 @@
+"""Retrograde analysis inside blocks: values spread backwards over king moves, one ply at a time.
+
+All positions of a distance are found before those of the next: at ply d the new wins have a king move to a
+position lost in d - 1 (or an exit that wins in d), the new losses have none to a position not yet won. Each
+new result is scattered once into the words of the other side, where the positions that lead to it find it.
+
+Two passes use it. On the board (DTW) exits come in when their distance is reached, wins at odd and losses at
+even plies. Under the rules (DTC) all exits are one ply long, and the pass ends at the limit of the rule.
+Without DTW, a pass like the latter tells who wins on the board, where that is another question
+(generator/solver/outcome_pass.py).
+
+A *batch* of blocks of the same shape, which do not lead to each other, goes through together: a block of few
+words would drown in what a pass costs. Both sides have kings; where one has none nothing spreads
+(generator/solver/kingless.py).
+
+A ply has three steps: what is new is let in, results are found, results are applied. The work of the last
+two can be shared by threads, as `part` of `parts`, with the end of each step as a barrier
+(generator/solver/parallel.py): each finds the results of some rows of words, and applies those of some lanes.
+Different lanes of the mover are
+different sets of its kings, and so different words of the other side: no two threads write to the same word.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator.solver.king_moves import ALL_LANES, king_moves
+from generator.solver.results import BLESSED_LOSS, CURSED_WIN, NOT_DECIDED
+from generator.solver.side import FIRST_PART, ONE_PART, STRIP, WINS_SLOT, Side, strip_count, word_count
+from generator.solver.subsets import BINOMIAL, Subsets
+from generator.solver.successors import LONGEST_PLIES, WIN_AT_ONCE
+from tablebase.kernels.bits import lowest, signed
+from tablebase.kernels.jit import inlined, inner
+
+TOO_LONG = -1
+DTC_TOO_LONG = -3
+NEVER = 255
+
+
+# Arrays are taken out of their tuples before the loops: numba counts references at each such access. Whether
+# it is about wins is worked out, not written as a literal, or numba compiles these kernels once for each.
+
+
+@inner
+def _find(
+    side: Side, tables: Subsets, wins: bool, ply: int, strip_room: NDArray[np.uint32], part: int, parts: int
+) -> None:
+    """New wins (a king move to a lost position) or losses (none to a position not yet won) of the strips
+    whose successors have changed."""
+    columns, rows, strips = side.columns, side.rows, strip_count(side)
+    changed = side.lost_changed if wins else side.won_changed
+    goals = side.lost if wins else side.won
+    results = side.new_wins if wins else side.new_losses
+    touched_rows, open_lanes, held_lanes = side.touched, side.open, side.held
+    men, opponent_men = side.men, side.opponent_men
+    reach, empty, path = strip_room[:STRIP], strip_room[STRIP : 2 * STRIP], strip_room[2 * STRIP :]
+    own = tables.start[side.kings - 1]
+    own_sets, king_steps, steps_start = tables.squares[own:], tables.king_steps, tables.king_steps_start[own:]
+    others = tables.squares[tables.start[side.opponent_kings] : tables.start[side.opponent_kings + 1]]
+    everywhere = np.uint32(0) if wins else ALL_LANES
+    for strip in range(side.blocks * strips):
+        if changed[strip] != ply:
+            continue
+        block = strip // strips
+        first = (strip - block * strips) * STRIP
+        count = min(STRIP, columns - first)
+        blockers = signed(men[block] | opponent_men[block])
+        base = block * rows * columns
+        # Threads take turns, as rows of high sets have few lanes.
+        for row in range((part + strip) % parts, rows, parts):
+            at = base + row * columns + first
+            still_open = open_lanes[at : at + count]
+            held = held_lanes[at : at + count]
+            any_open = np.uint32(0)
+            for c in range(count):
+                lanes = np.uint32(still_open[c] & np.uint32(~np.uint32(held[c] & everywhere)))
+                any_open = np.uint32(any_open | lanes)
+            if any_open == 0:
+                continue
+            occupied = signed(own_sets[row]) | blockers
+            king_moves(
+                reach,
+                goals,
+                not wins,
+                base,
+                row,
+                first,
+                count,
+                columns,
+                others,
+                occupied,
+                blockers,
+                king_steps,
+                steps_start[row],
+                empty,
+                path,
+            )
+            found = results[at : at + count]
+            any_new = np.uint32(0)
+            for c in range(count):
+                lanes = np.uint32(still_open[c] & np.uint32(~np.uint32(held[c] & everywhere)))
+                new = np.uint32(found[c] | np.uint32(lanes & np.uint32(reach[c] ^ everywhere)))
+                found[c] = new
+                any_new = np.uint32(any_new | new)
+            if any_new:
+                touched_rows[strip * rows + row] = ply
+
+
+@inner
+def _apply(
+    side: Side,
+    other: Side,
+    tables: Subsets,
+    wins: bool,
+    values: NDArray[np.uint8],
+    value: int,
+    ply: int,
+    scores: NDArray[np.uint8],
+    score_starts: NDArray[np.int64],
+    score: int,
+    part: int,
+    parts: int,
+) -> int:
+    """Decide the new results of one kind: put down their `value`, where none is known, and write each into
+    every word of the other side that holds the position: into what its moves lead to, and into the scores of
+    those whose value is put down (score 0: no scores). Returns how many results there were."""
+    results = side.new_wins if wins else side.new_losses
+    goals = other.won if wins else other.lost
+    changed = other.won_changed if wins else other.lost_changed
+    touched = side.touched
+    columns, rows, strips = side.columns, side.rows, strip_count(side)
+    goal_columns, goal_words, goal_strips = other.columns, word_count(other), strip_count(other)
+    kings, opponent_kings = side.kings, side.opponent_kings
+    turned_ranks = tables.reversed_rank[tables.start[kings] :]
+    opponent_sets = tables.squares[tables.start[opponent_kings] :]
+    less_one = tables.less_one[tables.less_one_start[opponent_kings] :]
+    decided = 0
+    lanes_of_part = 0
+    for lane in range(part, 32, parts):
+        lanes_of_part |= 1 << lane
+    for strip in range(side.blocks * strips):
+        block = strip // strips
+        first = (strip - block * strips) * STRIP
+        count = min(STRIP, columns - first)
+        base = block * goal_words
+        score_start = score_starts[block]
+        for row in range(rows):
+            if touched[strip * rows + row] != ply:
+                continue
+            at = (block * rows + row) * columns + first
+            for c in range(count):
+                if results[at + c] == 0:
+                    continue
+                lanes = signed(results[at + c]) & lanes_of_part
+                opponents = signed(opponent_sets[first + c])
+                while lanes:
+                    lane = lowest(lanes)
+                    lanes &= lanes - 1
+                    decided += 1
+                    at_lane = (at + c) * 32 + lane
+                    known = values[at_lane] != NOT_DECIDED
+                    if not known:
+                        values[at_lane] = np.uint8(value)
+                    turned = signed(turned_ranks[row + BINOMIAL[lane, kings]])
+                    changed[block * goal_strips + turned // STRIP] = ply + 1
+                    left = opponents
+                    for i in range(opponent_kings):
+                        square = 31 - lowest(left)
+                        left &= left - 1
+                        word = signed(less_one[(first + c) * opponent_kings + i]) * goal_columns + turned
+                        bit = np.uint32(np.uint32(1) << np.uint32(square))
+                        goals[base + word] = np.uint32(goals[base + word] | bit)
+                        if score and not known:
+                            scores[score_start + word * 32 + square] = np.uint8(score)
+    return decided
+
+
+@inner
+def _take_events(side: Side, slot: int, wins: bool, ply: int) -> None:
+    """The exits whose distance is reached: wins, or losses and lanes no longer held."""
+    event = signed(side.event_first[slot])
+    if event < 0:
+        return
+    following, words, lanes_of = side.event_next, side.event_word, side.event_lanes
+    quiet, open_lanes, held = side.quiet, side.open, side.held
+    new_wins, new_losses, touched, won_changed = (
+        side.new_wins,
+        side.new_losses,
+        side.touched,
+        side.won_changed,
+    )
+    columns, rows, words_of_block, strips = side.columns, side.rows, word_count(side), strip_count(side)
+    one_strip_a_block = strips == 1
+    while event >= 0:
+        word = signed(words[event])
+        lanes = lanes_of[event]
+        block = word // words_of_block
+        strip = block if one_strip_a_block else block * strips + word % columns // STRIP
+        touched[strip * rows + word // columns % rows] = ply
+        inside = np.uint32(lanes & quiet[word])
+        outside = np.uint32(lanes & np.uint32(~inside))
+        if wins:
+            new = np.uint32(outside | np.uint32(inside & open_lanes[word]))
+            new_wins[word] = np.uint32(new_wins[word] | new)
+        else:
+            new_losses[word] = np.uint32(new_losses[word] | outside)
+            held[word] = np.uint32(held[word] & np.uint32(~inside))
+            if inside:
+                won_changed[strip] = ply
+        event = signed(following[event])
+
+
+@inner
+def _begin(side: Side) -> None:
+    words = side.blocks * word_count(side)
+    side.lost[:words] = 0
+    side.won[:words] = 0
+    open_lanes, quiet = side.open, side.quiet
+    for strip in range(side.blocks * strip_count(side)):
+        side.lost_changed[strip] = NEVER
+        side.won_changed[strip] = 0  # positions without any move
+    side.touched[: side.blocks * strip_count(side) * side.rows] = NEVER
+    side.new_wins[:words] = 0
+    side.new_losses[:words] = 0
+    for word in range(words):
+        open_lanes[word] = quiet[word]
+
+
+@inlined
+def _hold_exits(side: Side, words: int) -> None:
+    held, rule_any = side.held, side.rule_any
+    for word in range(words):
+        held[word] = rule_any[word]
+
+
+@inner
+def _close(side: Side, ply: int) -> None:
+    """Results applied at the ply before are no longer open, and no longer new."""
+    touched, open_lanes, new_wins, new_losses = side.touched, side.open, side.new_wins, side.new_losses
+    rows, columns, strips = side.rows, side.columns, strip_count(side)
+    for strip in range(side.blocks * strips):
+        block = strip // strips
+        first = (strip - block * strips) * STRIP
+        count = min(STRIP, columns - first)
+        for row in range(rows):
+            if touched[strip * rows + row] != ply - 1:
+                continue
+            at = (block * rows + row) * columns + first
+            still_open, wins, losses = (
+                open_lanes[at : at + count],
+                new_wins[at : at + count],
+                new_losses[at : at + count],
+            )
+            for c in range(count):
+                still_open[c] = np.uint32(still_open[c] & np.uint32(~np.uint32(wins[c] | losses[c])))
+                wins[c] = 0
+                losses[c] = 0
+
+
+@inner
+def begin_on_board(sides: tuple[Side, Side], count: int, ply: int) -> None:
+    """The first step of a ply of the pass on the board."""
+    for s in range(count):
+        if ply == 0:
+            _begin(sides[s])
+        _close(sides[s], ply)
+        wins = ply % 2 == 1
+        _take_events(sides[s], WINS_SLOT + ply // 2 if wins else ply // 2, wins, ply)
+
+
+@inner
+def find_on_board(
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    ply: int,
+    strip_room: NDArray[np.uint32],
+    part: int,
+    parts: int,
+) -> None:
+    """The second step of a ply of the pass on the board: wins at odd, losses at even plies."""
+    for s in range(count):
+        _find(sides[s], tables, ply % 2 == 1, ply, strip_room, part, parts)
+
+
+@inner
+def apply_on_board(
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    scores: NDArray[np.uint8],
+    ply: int,
+    part: int,
+    parts: int,
+) -> int:
+    """The third step of a ply of the pass on the board; how many positions it decides."""
+    wins = ply % 2 == 1
+    score = (ply + 1) // 2 if wins else WIN_AT_ONCE - ply // 2
+    decided = 0
+    for s in range(count):
+        t = count - 1 - s
+        starts = sides[t].score_start
+        plies = sides[s].dtw
+        decided += _apply(
+            sides[s], sides[t], tables, wins, plies, ply, ply, scores, starts, score, part, parts
+        )
+    return decided
+
+
+@inner
+def spread_on_board(
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    scores: NDArray[np.uint8],
+    last_slot: int,
+    strip_room: NDArray[np.uint32],
+) -> int:
+    """DTW of a batch, from `held`, `quiet` and the events of its exits, the last in `last_slot` (see
+    `list_events`). `count` is 1 where the blocks are their own twins (both sides are the same positions).
+    Returns 0, or TOO_LONG where a distance does not fit a score."""
+    ply = 0
+    idle = 0
+    while ply // 2 <= last_slot or idle < 2:
+        if ply > LONGEST_PLIES:
+            return TOO_LONG
+        begin_on_board(sides, count, ply)
+        find_on_board(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
+        decided = apply_on_board(sides, count, tables, scores, ply, FIRST_PART, ONE_PART)
+        idle = 0 if decided else idle + 1
+        ply += 1
+    return 0
+
+
+@inlined
+def _take_exits_at_once(side: Side, on_board: bool) -> None:
+    """At ply 1 of a pass that is not about DTW all exits count: every one is a zeroing move."""
+    win_exits = side.board_win if on_board else side.rule_win
+    safe_exits = side.board_safe if on_board else side.rule_safe
+    for word in range(side.blocks * word_count(side)):
+        win, safe = win_exits[word], safe_exits[word]
+        side.new_wins[word] = win
+        side.new_losses[word] = np.uint32(
+            side.rule_any[word] & np.uint32(~np.uint32(np.uint32(win | safe) | side.quiet[word]))
+        )
+        side.held[word] = np.uint32(win | safe)
+    side.touched[: side.blocks * strip_count(side) * side.rows] = 1
+    for strip in range(side.blocks * strip_count(side)):
+        side.won_changed[strip] = 1
+
+
+@inner
+def begin_at_once(sides: tuple[Side, Side], count: int, ply: int, on_board: bool) -> None:
+    """The first step of a ply of the pass under the rules; or `on_board`, of the one without distances."""
+    for s in range(count):
+        side = sides[s]
+        if ply == 0:
+            _begin(side)
+            words = side.blocks * word_count(side)
+            _hold_exits(side, words)
+        _close(side, ply)
+        if ply == 1:
+            _take_exits_at_once(side, on_board)
+
+
+@inner
+def find_both(
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    ply: int,
+    strip_room: NDArray[np.uint32],
+    part: int,
+    parts: int,
+) -> None:
+    """The second step of a ply of these passes, and of the one to the balance change."""
+    for s in range(count):
+        for kind in range(2):
+            _find(sides[s], tables, kind == 0, ply, strip_room, part, parts)
+
+
+@inner
+def apply_at_once(
+    sides: tuple[Side, Side], count: int, tables: Subsets, ply: int, on_board: bool, part: int, parts: int
+) -> int:
+    """The third step of a ply of these passes; how many positions it decides."""
+    decided = 0
+    for s in range(count):
+        t = count - 1 - s
+        starts, values = sides[t].score_start, sides[s].value
+        no_scores = values[:0]
+        for kind in range(2):
+            wins = kind == 0
+            value = 2 * ply + (1 if wins else 0)
+            if on_board:
+                value = CURSED_WIN if wins else BLESSED_LOSS
+            decided += _apply(
+                sides[s],
+                sides[t],
+                tables,
+                wins,
+                values,
+                value,
+                ply,
+                no_scores,
+                starts,
+                signed(0),
+                part,
+                parts,
+            )
+    return decided
+
+
+@inner
+def spread_at_once(
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    limit: int,
+    on_board: bool,
+    strip_room: NDArray[np.uint32],
+) -> bool:
+    """DTC of a batch: the positions won or lost under the rules, no more than `limit` plies from their next
+    zeroing move or the end of the game. Or `on_board`, what those are that have no value yet and win or lose
+    there. Returns whether it has come to rest: more plies would decide no more."""
+    for ply in range(limit + 1):
+        begin_at_once(sides, count, ply, on_board)
+        find_both(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
+        decided = apply_at_once(sides, count, tables, ply, on_board, FIRST_PART, ONE_PART)
+        if ply >= 2 and not decided:
+            return True
+    return False
+
+
+@inner
+def spread_balance(
+    sides: tuple[Side, Side],
+    count: int,
+    tables: Subsets,
+    scores: tuple[NDArray[np.uint8], NDArray[np.uint8]],
+    limit: int,
+    last_slot: int,
+    strip_room: NDArray[np.uint32],
+) -> None:
+    """DTB of a batch: plies to the next balance change, where that comes within `limit` plies, from `quiet`,
+    `rule_any` and the events of its exits, the last in `last_slot`. The 15-king-moves rule is not looked at:
+    it cannot bind within so many plies (those beyond it are found by `climb` of generator/solver/dtb.py)."""
+    for s in range(count):
+        _begin(sides[s])
+        words = sides[s].blocks * word_count(sides[s])
+        _hold_exits(sides[s], words)
+    for ply in range(limit + 1):
+        for s in range(count):
+            _close(sides[s], ply)
+            for kind in range(2):
+                _take_events(sides[s], WINS_SLOT + ply if kind == 0 else ply, kind == 0, ply)
+        find_both(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
+        decided = 0
+        for s in range(count):
+            t = count - 1 - s
+            starts, plies = sides[t].balance_start, sides[s].dtb
+            for kind in range(2):
+                wins = kind == 0
+                score = ply + 1 if wins else WIN_AT_ONCE - (ply + 1)
+                decided += _apply(
+                    sides[s],
+                    sides[t],
+                    tables,
+                    wins,
+                    plies,
+                    ply,
+                    ply,
+                    scores[t],
+                    starts,
+                    score,
+                    FIRST_PART,
+                    ONE_PART,
+                )
+        if not decided and ply >= 2 and ply >= last_slot:
+            break

@@ -1,0 +1,138 @@
+"""The room that a thread works in while it solves the blocks of one material."""
+
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generator.errors import DistanceOverflowError
+from generator.solver.captures import capture_work
+from generator.solver.events import EVENTS_FULL
+from generator.solver.passes import DTC_TOO_LONG, TOO_LONG
+from generator.solver.results import LONGEST_DTC, NOT_DECIDED
+from generator.solver.side import STRIP, SideRoom, strip_room
+from generator.solver.successors import LONGEST_PLIES, room_for
+from tablebase.board.material import Material
+
+# A batch is about this many words, which stay in the second-level cache, or one block where that is more.
+_BATCH_WORDS = 2048
+_WORD_ARRAYS = 13
+
+
+def _shape(kings: int, opponent_kings: int) -> tuple[int, int]:
+    """Words and columns of a side to move in a block."""
+    columns = comb(32, opponent_kings)
+    return comb(32, max(kings - 1, 0)) * columns, columns
+
+
+def _is_own_twin(material: Material) -> bool:
+    """Whether the only block of a material is that of its mirror, too: one side is all there is to solve."""
+    return material == material.mirror and not material.men
+
+
+def batch_size(material: Material) -> int:
+    """Blocks in a batch."""
+    words = (
+        _shape(material.own_kings, material.other_kings)[0]
+        + _shape(material.other_kings, material.own_kings)[0]
+    )
+    return max(1, min(_BATCH_WORDS // words, material.blocks))
+
+
+def _side_room(
+    kings: int, opponent_kings: int, blocks: int, events_a_word: int, with_scores: bool, with_balance: bool
+) -> SideRoom:
+    words, columns = _shape(kings, opponent_kings)
+    words *= blocks
+    lanes = 32 if kings else 1
+    strips = blocks * -(-columns // STRIP)
+    # Nothing spreads, and no exit has to wait, where a side has no kings.
+    events = 0
+    if kings and opponent_kings and (with_scores or with_balance):
+        events = words * events_a_word + 32
+    return SideRoom(
+        starts=np.zeros((6, blocks), dtype=np.int64),
+        words=np.zeros((_WORD_ARRAYS, words), dtype=np.uint32),
+        board=np.zeros((2, 0 if with_scores else words), dtype=np.uint32),
+        value=np.full(words * lanes, NOT_DECIDED, dtype=np.uint8),
+        dtw=np.full(words * lanes if with_scores else 0, NOT_DECIDED, dtype=np.uint8),
+        dtb=np.full(words * lanes if with_balance else 0, NOT_DECIDED, dtype=np.uint8),
+        strips=np.zeros((2, strips), dtype=np.uint8),
+        touched=np.zeros(strips * (words // (blocks * columns)), dtype=np.uint8),
+        event_first=np.full(256, -1, dtype=np.int32),
+        event_next=np.zeros(events, dtype=np.int32),
+        event_word=np.zeros(events, dtype=np.int32),
+        event_lanes=np.zeros(events, dtype=np.uint32),
+    )
+
+
+class Workshop:
+    """One thread's room for the blocks of one material.
+
+    Args:
+        material: the material.
+        with_balance: whether there is a pass to the balance change.
+        with_scores: whether DTW is worked out.
+    """
+
+    # A word of 32 lanes can hold 32 different distances, but hardly ever does: begin with less, grow where it
+    # fills.
+    _EVENTS_A_WORD = 6
+
+    def __init__(self, material: Material, with_balance: bool = False, with_scores: bool = True) -> None:
+        self._material = material
+        self._with_balance = with_balance
+        self._with_scores = with_scores
+        self.board_words = room_for(0)
+        self._events_a_word = self._EVENTS_A_WORD
+        self.capture_work: NDArray[np.int64] = capture_work()
+        self.strip_room: NDArray[np.uint32] = strip_room()
+        self.rooms = self._make_rooms()
+
+    def _make_rooms(self) -> tuple[SideRoom, SideRoom]:
+        own, other = self._material.own_kings, self._material.other_kings
+        blocks = batch_size(self._material)
+        wanted = self._events_a_word, self._with_scores, self._with_balance
+        room = _side_room(own, other, blocks, *wanted)
+        return room, room if _is_own_twin(self._material) else _side_room(other, own, blocks, *wanted)
+
+    def grow(self) -> None:
+        """Make more room for events."""
+        self._events_a_word *= 2
+        self.rooms = self._make_rooms()
+
+    def grow_board_words(self, count: int) -> None:
+        """Make room for so many words that are otherwise on the board."""
+        self.board_words = room_for(max(count, 2 * len(self.board_words.words)))
+
+    @staticmethod
+    def size_in_bytes(material: Material, with_balance: bool = True, with_scores: bool = True) -> int:
+        """Memory of one workshop as it begins."""
+        shapes: tuple[tuple[int, int], ...] = (
+            _shape(material.own_kings, material.other_kings),
+            _shape(material.other_kings, material.own_kings),
+        )
+        shapes = shapes[:1] if _is_own_twin(material) else shapes
+        a_word = 4 * _WORD_ARRAYS + 1 + 32 + (32 if with_scores else 8) + (96 if with_balance else 0)
+        if with_scores or with_balance:
+            a_word += 12 * Workshop._EVENTS_A_WORD
+        return batch_size(material) * sum(words * a_word for words, _ in shapes)
+
+
+def is_done(workshop: Workshop, found: int, material: Material) -> bool:
+    """Whether `solve_batch`, which has returned `found`, is done. If not, it has more room now.
+
+    Raises:
+        DistanceOverflowError: a distance does not fit.
+    """
+    if found == TOO_LONG:
+        raise DistanceOverflowError(material, "win", LONGEST_PLIES)
+    if found == DTC_TOO_LONG:
+        raise DistanceOverflowError(material, "DTC", LONGEST_DTC)
+    if found == EVENTS_FULL:
+        workshop.grow()
+    elif found > len(workshop.board_words.words):
+        workshop.grow_board_words(found)
+    else:
+        return True
+    return False

@@ -1,0 +1,1 @@
+"""The board: positions, moves, materials, counters and notation."""

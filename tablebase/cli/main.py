@@ -1,0 +1,162 @@
+"""The command line: `shashki`, a frame in which each package puts its own commands.
+
+A package adds commands with an entry point of the group `shashki.commands`: a function
+`add_commands(subparsers)` that calls `subparsers.add_parser` for each of them, and
+`set_defaults(run=function)`, where `function(args)` does the work and returns the exit status. With
+`set_defaults(extra="serve")` a command says which extra of the distribution brings what it imports. To start
+quickly, a command imports what is slow to import inside of `function`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import EntryPoint, entry_points
+from typing import NoReturn
+
+from tablebase import __version__
+from tablebase.errors import (
+    CounterError,
+    DataDirectoryError,
+    GameFileError,
+    IllegalMoveError,
+    IllegalPositionError,
+    MaterialError,
+    NotationError,
+    RulesetError,
+    TablebaseError,
+)
+from tablebase.tables.files import ENVIRONMENT_VARIABLE, data_directory
+
+OK = 0
+"""Exit status: it ran, and the answer is good."""
+BAD_ANSWER = 1
+"""Exit status: it ran, and the answer is bad, or it could not be found."""
+BAD_USE = 2
+"""Exit status: it was asked wrongly, so that it did not run."""
+INTERRUPTED = 130
+"""Exit status: stopped by Ctrl-C, as shells count it (128 + SIGINT)."""
+PIPE_CLOSED = 141
+"""Exit status: who read the output has stopped reading (128 + SIGPIPE)."""
+
+_OURS = ("tablebase", "generator", "server")
+_GROUP = "shashki.commands"
+_DESCRIPTION = "The endgame tablebase of Russian draughts: what a position is worth, and how to play it."
+_EXIT_STATUS = (
+    "exit status: 0 it ran and the answer is good; 1 it ran, and the answer is bad or could not be found (no "
+    "table, a damaged table, a check that failed); 2 bad use (an option, a FEN, a file or a directory that "
+    "is not there); 130 stopped by Ctrl-C"
+)
+_ASKED_WRONGLY = (
+    NotationError,
+    IllegalPositionError,
+    IllegalMoveError,
+    CounterError,
+    RulesetError,
+    MaterialError,
+    DataDirectoryError,
+    GameFileError,
+)
+
+
+def add_data_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--data DIR` to a command; its `run` finds the data directory as a Path in `args.data`."""
+    parser.add_argument(
+        "--data",
+        metavar="DIR",
+        help=f"the directory of the tables (default: ${ENVIRONMENT_VARIABLE}, else data/ of the checkout one "
+        "is in, else the user's data directory)",
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Args:
+        argv: the arguments after the name of the program; None for those of the process.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        SystemExit: from argparse: status 0 after `--help` and `--version`, 2 after bad arguments.
+    """
+    _open_standard_streams()
+    try:
+        status = _run(argv)
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Python flushes stdout once more as it exits; give it a place where that works.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except TablebaseError as error:
+        print(f"shashki: {error}", file=sys.stderr)
+        return BAD_USE if isinstance(error, _ASKED_WRONGLY) else BAD_ANSWER
+    except OSError as error:
+        where = "" if error.filename is None else f"{error.filename}: "
+        print(f"shashki: {where}{error.strerror or error}", file=sys.stderr)
+        return BAD_ANSWER
+
+
+def _open_standard_streams() -> None:
+    """Make those empty that the process was started without, as by `<&-` in a shell, None in Python."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # open as long as the process
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    args = make_parser().parse_args(argv)
+    if hasattr(args, "data"):
+        args.data = data_directory(args.data)
+    try:
+        return int(args.run(args))
+    except ModuleNotFoundError as error:
+        extra = getattr(args, "extra", None)
+        if extra is None or (error.name or "").partition(".")[0] in _OURS:
+            raise
+        print(
+            f"shashki: `{args.command}` needs the package {error.name}, which is not installed; "
+            f"pip install 'shashki-tablebase[{extra}]', or in a checkout: pip install '.[{extra}]'",
+            file=sys.stderr,
+        )
+        return BAD_USE
+
+
+class _Parser(argparse.ArgumentParser):
+    """The parser of the whole command line; what is wrong there may be that commands could not be loaded."""
+
+    not_loaded: Sequence[str] = ()
+
+    def error(self, message: str) -> NoReturn:
+        super().error("\n".join([message, *self.not_loaded]))
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser with the commands of all packages that are installed."""
+    parser = _Parser(prog="shashki", description=_DESCRIPTION, epilog=_EXIT_STATUS, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"shashki {__version__}")
+    subparsers = parser.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser
+    )
+    not_loaded = []
+    for point in sorted(entry_points(group=_GROUP), key=_place):
+        try:
+            add_commands = point.load()
+        except ImportError as error:
+            # What one package lacks must not keep the commands of the others from running.
+            not_loaded.append(f"(the commands of {point.value} are not available: {error})")
+        else:
+            add_commands(subparsers)
+    parser.not_loaded = not_loaded
+    return parser
+
+
+def _place(point: EntryPoint) -> tuple[bool, str]:
+    """Questions come first in `--help`."""
+    return point.name != "tablebase", point.name

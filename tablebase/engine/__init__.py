@@ -1,0 +1,1 @@
+"""The engine, its Hub protocol, and play in a terminal."""

@@ -1,0 +1,199 @@
+"""A person plays against the tables, in lines of text: what is typed, what is shown, how the game ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tablebase.board.notation import Numbering, parse_move
+from tablebase.board.position import Color, Move
+from tablebase.engine.engine import Choice, Engine
+from tablebase.errors import IllegalMoveError, NotationError
+from tablebase.games.prospect import Prospect
+from tablebase.games.search import board_won_by
+from tablebase.probe.line import lost_in_words
+from tablebase.probe.tablebase import Tablebase
+from tablebase.report.rules import rules_report
+from tablebase.report.sentences import named, standing, worth
+from tablebase.report.text import numbered, rules_table, wrapped
+from tablebase.rules.clock import Clock, DrawClaim, Ruling, Verdict, draw_claims
+
+HELP = (
+    "Type a move, like c3-d4, c3:e5 or cd4; `hint` for the best one, `undo` to take back your last one, "
+    "`moves` for those that are legal, `draw` to claim a draw, `quit` to end."
+)
+
+Read = Callable[[str], str | None]
+"""Shows a prompt and gives the line that was typed; None where there are no more."""
+
+Write = Callable[[str], None]
+"""Shows a text, whose last line it ends."""
+
+
+class _Ply(NamedTuple):
+    """A move of the game, with the clock before it."""
+
+    before: Clock
+    move: Move
+
+
+class PlaySession:
+    """One game.
+
+    Args:
+        tablebase: the tables.
+        clock: the game where it begins, under the rules it is played by.
+        side: that of the person.
+        read: where lines come from.
+        write: where texts go.
+        numbering: what squares mean that are typed as numbers; None refuses them.
+        width: the columns there are.
+    """
+
+    def __init__(
+        self,
+        tablebase: Tablebase,
+        clock: Clock,
+        side: Color,
+        read: Read,
+        write: Write,
+        *,
+        numbering: Numbering | str | None = None,
+        width: int = 100,
+    ) -> None:
+        self._engine = Engine(tablebase)
+        self._board_won = board_won_by(tablebase)
+        self._clock = clock
+        self._first = clock.position.turn
+        self._side = side
+        self._read = read
+        self._write = write
+        self._numbering = numbering
+        self._width = width
+        self._played: list[_Ply] = []
+
+    def run(self) -> None:
+        """Play until the game ends, or the person ends it, or has no more lines.
+
+        Raises:
+            TableError: a table is there but cannot be read.
+        """
+        self._tell(f"You play {self._side}, under the ruleset {self._clock.ruleset.name}. {HELP}")
+        while True:
+            ruling = self._clock.ruling(self._board_won)
+            if (end := self._end(ruling)) is not None:
+                self._show(ruling)
+                return self._close(end)
+            is_person = self._clock.position.turn is self._side
+            end = self._ask(ruling) if is_person else self._answer(ruling)
+            if end is not None:
+                return self._close(end)
+
+    def _end(self, ruling: Ruling) -> str | None:
+        """How the game has ended, as a sentence; None while it goes on."""
+        if self._clock.winner is not None:
+            return lost_in_words(self._clock.position)
+        if ruling.verdict in (Verdict.DRAWN, Verdict.UNDETERMINED):
+            return standing(ruling.verdict, rules_report(ruling.states))
+        return None
+
+    def _close(self, end: str) -> None:
+        self._tell(end)
+        if self._played:
+            self._tell(numbered([ply.move for ply in self._played], self._first))
+
+    def _tell(self, text: str) -> None:
+        self._write(wrapped(text, self._width))
+
+    def _show(self, ruling: Ruling) -> None:
+        """The board, and how far the draw rules have come."""
+        applying = [rule for rule in rules_report(ruling.states) if rule["applies"]]
+        parts = ["", str(self._clock.position), "", *([rules_table(applying), ""] if applying else [])]
+        self._write("\n".join(parts))
+
+    # The tables' turn
+
+    def _answer(self, ruling: Ruling) -> str | None:
+        """The tables move, or claim a draw; how the game has ended, if it has."""
+        choice = self._choose()
+        if choice.ruled.prospect in (Prospect.DRAW, Prospect.MAYBE_LOSS, Prospect.LOSS):
+            for claim in draw_claims(self._clock, ruling, self._board_won):
+                return self._claimed(claim)
+        self._tell(f"{self._clock.position.turn.capitalize()} plays {choice.move}.{_by_search(choice)}")
+        self._make(choice.move)
+        return None
+
+    def _choose(self) -> Choice:
+        choice = self._engine.choose(self._clock)
+        assert choice is not None, "asked only where there are moves"
+        return choice
+
+    def _make(self, move: Move) -> None:
+        self._played.append(_Ply(self._clock, move))
+        self._clock = self._clock.after(move)
+
+    def _claimed(self, claim: DrawClaim) -> str:
+        announced = "" if claim.move is None else f", announcing {claim.move}"
+        rule = named(rules_report([claim.state]))
+        return f"{claim.player.capitalize()} claims a draw{announced}, by {rule}: the game is drawn."
+
+    # The person's turn
+
+    def _ask(self, ruling: Ruling) -> str | None:
+        """The person moves, or does something else; how the game has ended, if it has."""
+        self._show(ruling)
+        if ruling.verdict is Verdict.CLAIMABLE:
+            self._tell(standing(ruling.verdict, rules_report(ruling.states)))
+        while (line := self._read(f"{self._side}> ")) is not None:
+            match line.strip().lower():
+                case "":
+                    continue
+                case "quit" | "exit":
+                    break
+                case "help" | "?":
+                    self._tell(HELP)
+                case "hint":
+                    self._hint()
+                case "moves":
+                    self._tell(" ".join(map(str, self._clock.position.legal_moves())))
+                case "undo":
+                    if self._undo():
+                        return None
+                    self._tell("There is no move of yours to take back.")
+                case "draw":
+                    for claim in draw_claims(self._clock, ruling, self._board_won):
+                        return self._claimed(claim)
+                    self._tell("No rule lets you claim a draw here.")
+                case _:
+                    try:
+                        move = parse_move(self._clock.position, line.lower(), self._numbering)
+                    except (NotationError, IllegalMoveError) as error:
+                        self._tell(f"{error}.")
+                    else:
+                        self._make(move)
+                        return None
+        return "The game is not finished."
+
+    def _undo(self) -> bool:
+        """Go back to before the person's last move; False where there is none."""
+        for place in reversed(range(len(self._played))):
+            if self._played[place].before.position.turn is self._side:
+                self._clock = self._played[place].before
+                del self._played[place:]
+                return True
+        return False
+
+    def _hint(self) -> None:
+        choice = self._choose()
+        turn, ruleset = self._clock.position.turn, self._clock.ruleset.name
+        if choice.found is None:
+            self._tell(f"{choice.move}. {worth(turn, choice.ruled.prospect, ruleset)}")
+        else:
+            self._tell(f"{choice.move}.{_by_search(choice)}")
+
+
+def _by_search(choice: Choice) -> str:
+    """Said of a move that the tables do not know."""
+    if choice.found is None:
+        return ""
+    return f" No table tells the best move here: it was found by looking {choice.found.depth} plies ahead."

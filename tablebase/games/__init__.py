@@ -1,0 +1,1 @@
+"""Games under the draw rules: search with a clock, PDN, adjudication, the lone-king rules."""

@@ -1,0 +1,1 @@
+"""Probing: values, moves and lines from open tables, for one position or arrays of them."""

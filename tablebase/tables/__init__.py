@@ -1,0 +1,1 @@
+"""Table files: format, index, manifest and data directory."""
