@@ -148,7 +148,8 @@ def test_the_position_is_seen_by_the_next_side_to_move() -> None:
 
 
 def test_no_capture_is_lost_silently_where_a_buffer_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tablebase.kernels import movegen
+    from tablebase.kernels import bits, movegen
+    from tablebase.kernels.jit import for_python
 
     # The same code, run as plain Python with a buffer of two.
     monkeypatch.setattr(movegen, "MAX_SUCCESSORS", 2)
@@ -156,6 +157,8 @@ def test_no_capture_is_lost_silently_where_a_buffer_is_full(monkeypatch: pytest.
     assert len(by_rules(position)) > 2
     for name in ("_write", "_captures_of", "captures", "has_capture", "can_capture", "slide", "step"):
         monkeypatch.setattr(movegen, name, getattr(movegen, name).py_func)
+    for name in ("popcount", "reverse"):  # these are made of machine instructions
+        monkeypatch.setattr(movegen, name, for_python(getattr(bits, name)))
     with pytest.raises(OverflowError, match="MAX_SUCCESSORS"):
         movegen.captures(*sets_of(position), np.empty((600, 4), np.int64))
     assert MAX_SUCCESSORS > 2
