@@ -16,7 +16,7 @@ from generator.cluster.driver import generate_on_cluster
 from generator.cluster.estimate import OUTCOMES, WITH_SCORES, after_bytes
 from generator.cluster.settings import Options
 from generator.cluster.tasks import AFTER, VALUES, Record
-from generator.materials import both, leads_to, pairs
+from generator.materials import both, pairs, successor_pairs
 from generator.progress import Bar
 from generator.solver.successors import words
 from tablebase.board.material import Material
@@ -59,7 +59,7 @@ def remove_last(store: Path, pieces: int) -> None:
 
 def block_bytes(pair: Material, with_scores: bool) -> int:
     """Bytes in memory of what all blocks of a pair leave to other tasks, under the official rules."""
-    balance = 32 * sum(map(words, both(pair))) if OFFICIAL.counts_apart(pair) else 0
+    balance = 32 * sum(map(words, both(pair))) if OFFICIAL.counts_material_separately(pair) else 0
     return after_bytes(pair, with_scores) + balance
 
 
@@ -85,7 +85,7 @@ def report(made: list[Record], again: list[Record], with_scores: bool) -> None:
     loaded = sum(
         after_bytes(child, with_scores)
         for record in [*whole, *restored]
-        for child in leads_to(Material.parse(record.pair))
+        for child in successor_pairs(Material.parse(record.pair))
     )
     leaving = [record for record in whole if record.files]
     in_memory = sum(after_bytes(Material.parse(record.pair), with_scores) for record in leaving)

@@ -27,9 +27,9 @@ from draughts.engine import HubEngine
 from tablebase import OFFICIAL, Clock, Color, Numbering, Position, Tablebase, open_tablebase
 from tablebase.board.notation import format_hub_move, format_hub_position, parse_hub_move
 from tablebase.board.position import has_capture
-from tablebase.games.search import board_won_by
+from tablebase.games.search import win_oracle
 from tablebase.probe.random import random_position
-from tablebase.rules.clock import Verdict, draw_claims
+from tablebase.rules.clock import GameStatus, draw_claims
 from tablebase.tables.files import data_directory
 
 NUMBERING = Numbering.B8  # of all that is sent to either side
@@ -96,17 +96,17 @@ class Game:
 
     start: Position
     ours: Color
-    verdict: Verdict
+    verdict: GameStatus
     rules: tuple[str, ...]
     moves: list[str]
 
     @property
     def won(self) -> bool:
-        return self.verdict is (Verdict.WHITE_WON if self.ours is Color.WHITE else Verdict.BLACK_WON)
+        return self.verdict is (GameStatus.WHITE_WON if self.ours is Color.WHITE else GameStatus.BLACK_WON)
 
     @property
     def lost(self) -> bool:
-        return self.verdict in (Verdict.WHITE_WON, Verdict.BLACK_WON) and not self.won
+        return self.verdict in (GameStatus.WHITE_WON, GameStatus.BLACK_WON) and not self.won
 
 
 def endings(
@@ -128,25 +128,25 @@ def play(
     tablebase: Tablebase, start: Position, color: Color, must_win: bool, ours: Ours, theirs: Theirs
 ) -> Game:
     """Play one game; a claim of a draw is made by whoever it helps."""
-    board_won = board_won_by(tablebase)
+    board_won = win_oracle(tablebase)
     clock, moves = Clock.start(start, OFFICIAL), list[str]()
     theirs.send(f"new {start.to_fen(NUMBERING)}")
     while len(moves) < LONGEST:
         ruling = clock.ruling(board_won)
         mine = clock.position.turn is color
         fired = [str(state.rule) for state in ruling.fired]
-        if ruling.verdict.ends_the_game or ruling.verdict is Verdict.UNDETERMINED:
+        if ruling.verdict.ends_the_game or ruling.verdict is GameStatus.UNDETERMINED:
             return Game(start, color, ruling.verdict, tuple(fired), moves)
         if mine is not must_win and (claims := draw_claims(clock, ruling, board_won)):
             rules = tuple(f"{claim.state.rule}, claimed" for claim in claims)
-            return Game(start, color, Verdict.DRAWN, rules, moves)
+            return Game(start, color, GameStatus.DRAWN, rules, moves)
         text = ours.choose(start, moves) if mine else theirs.choose()
         move = parse_hub_move(clock.position, text, NUMBERING)
         if mine:
             theirs.send(f"play {format_hub_move(move, NUMBERING)}")
         moves.append(text)
-        clock = clock.after(move)
-    return Game(start, color, Verdict.OPEN, ("no end",), moves)
+        clock = clock.play_unchecked(move)
+    return Game(start, color, GameStatus.OPEN, ("no end",), moves)
 
 
 def report(kind: str, games: list[Game], good: Callable[[Game], bool], seconds: float) -> bool:
@@ -204,7 +204,7 @@ def main() -> int:
                 "drawn endings",
                 args.drawn,
                 drawn,
-                lambda game: not game.lost and game.verdict is not Verdict.OPEN,
+                lambda game: not game.lost and game.verdict is not GameStatus.OPEN,
             ),
         ):
             random = Random(f"{args.seed}, {kind}")  # so that one kind can be played without the other

@@ -16,15 +16,17 @@ from generator.solver import solver as slices
 from generator.solver import successors as afters
 from generator.solver.blocks import Blocks
 from generator.solver.subsets import subsets
-from generator.solver.successors import BoardWords, with_more
-from generator.solver.workspace import Workshop, batch_size
+from generator.solver.successors import OutcomeExceptions, with_more
+from generator.solver.workspace import Workspace, batch_size
 from tablebase.board.material import Material
 from tablebase.rules.rulesets import KING_MOVES_ONLY
 
 PHASES = ("list blocks", "exits", "passes", "board", "results")
 
 
-def solve(pair: Material, tables_after: afters.Afters) -> tuple[Counter[str], afters.Afters]:
+def solve(
+    pair: Material, tables_after: afters.SuccessorTables
+) -> tuple[Counter[str], afters.SuccessorTables]:
     """Solve a pair of materials phase by phase: seconds a phase, and the after tables to go on with."""
     with_scores = len(tables_after.score) > 0
     spent: Counter[str] = Counter()
@@ -41,7 +43,7 @@ def solve(pair: Material, tables_after: afters.Afters) -> tuple[Counter[str], af
     twin = pair == pair.mirror
     results = (own, own if twin else slices.empty_results(pair.mirror, with_scores=with_scores))
     tables = subsets(max(kings, opponents), max(kings, opponents, 1) - 1)
-    shop = Workshop(pair, with_scores=with_scores)
+    shop = Workspace(pair, with_scores=with_scores)
     shop.grow_board_words(1 << 20)
     for _ in range(3):
         shop.grow()
@@ -52,7 +54,7 @@ def solve(pair: Material, tables_after: afters.Afters) -> tuple[Counter[str], af
     for first, last in found.runs:
         placed = found.place(first, last)
         lap("list blocks")
-        listed: list[BoardWords] = []
+        listed: list[OutcomeExceptions] = []
         for start in range(0, last - first, size):
             men, turned, bases = (part[start : start + size] for part in placed)
             batch = blocks.Batch(kings, opponents, men, turned, np.ascontiguousarray(bases.T))

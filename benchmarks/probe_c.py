@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tablebase import Boards, Metric, Tablebase, open_tablebase
+from tablebase import Metric, PositionArray, Tablebase, open_tablebase
 from tablebase.board.material import materials
 from tablebase.tables.files import data_directory
 from tablebase.tables.index import sets_at_each
@@ -77,7 +77,7 @@ class Library:
         return counts[0], counts[1]
 
 
-def random_boards(pieces: int, count: int, seed: int) -> Boards:
+def random_boards(pieces: int, count: int, seed: int) -> PositionArray:
     random = np.random.default_rng(seed)
     slices = list(materials(pieces))
     sizes = np.array([material.positions for material in slices])
@@ -86,7 +86,7 @@ def random_boards(pieces: int, count: int, seed: int) -> Boards:
     for number, material in enumerate(slices):
         rows = chosen == number
         sets[rows] = sets_at_each(material, random.integers(0, material.positions, rows.sum()))
-    return Boards(sets, np.zeros(count, np.bool_))
+    return PositionArray(sets, np.zeros(count, np.bool_))
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -99,7 +99,7 @@ def seconds(work: Callable[[], object]) -> float:
     return min(spent)
 
 
-def print_warm(library: Library, tablebase: Tablebase, boards: Boards) -> None:
+def print_warm(library: Library, tablebase: Tablebase, boards: PositionArray) -> None:
     positions = np.ascontiguousarray(np.column_stack([boards.sets, boards.black]), np.uint32)
     number = len(positions)
     library.many(positions, EVERY_DISTANCE)
@@ -123,7 +123,7 @@ def print_warm(library: Library, tablebase: Tablebase, boards: Boards) -> None:
     print(f"| roots, all moves with all values | {ROOTS / seconds(lambda: library.roots(some)):,.0f} | | |")
 
 
-def print_cold(folder: Path, data: Path, boards: Boards) -> None:
+def print_cold(folder: Path, data: Path, boards: PositionArray) -> None:
     positions = np.ascontiguousarray(np.column_stack([boards.sets, boards.black]), np.uint32)[:20_000]
     library = Library(folder, data, 0)
     library.many(positions[:1000], EVERY_DISTANCE)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tablebase import Boards, Metric, Tablebase, open_tablebase
+from tablebase import Metric, PositionArray, Tablebase, open_tablebase
 from tablebase.board.material import materials
 from tablebase.board.position import Position
 from tablebase.tables.files import data_directory
@@ -124,7 +124,7 @@ def print_many(folder: Path, pieces: int, count: int) -> None:
     print("\n`probe_many`, positions a second:\n")
     print("| | outcomes | outcomes, DTC, DTW and DTB |\n| --- | --- | --- |")
     for name, compiled, number in (("Python", False, min(count, 10_000)), ("compiled", True, count)):
-        boards = Boards.of(random_positions(number, pieces, 2))
+        boards = PositionArray.of(random_positions(number, pieces, 2))
         speeds = []
         for distances in ((), (Metric.DTC, Metric.DTW, Metric.DTB)):
             with open_tablebase(folder, compiled=compiled) as tablebase:
@@ -161,7 +161,7 @@ def main() -> None:
         pieces = tablebase.pieces
         positions = random_positions(args.positions, pieces, 1)
         began = time.perf_counter()
-        boards = Boards.of(positions[:1])
+        boards = PositionArray.of(positions[:1])
         tablebase.probe_many(boards.sets, boards.black, list(Metric))
         tablebase.probe(positions[0])
         print(f"kernels ready after {time.perf_counter() - began:.1f} s")

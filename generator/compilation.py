@@ -26,12 +26,12 @@ from generator.solver.batch import (
 )
 from generator.solver.blocks import Blocks
 from generator.solver.dtb import stair_room
-from generator.solver.dtb_scores import NO_TIERS, BalanceScores
+from generator.solver.dtb_scores import NO_TIERS, DtbScores
 from generator.solver.parallel import shared_kernels
 from generator.solver.solver import empty_results, is_shared
 from generator.solver.subsets import subsets
 from generator.solver.successors import allocate, places_of
-from generator.solver.workspace import Workshop
+from generator.solver.workspace import Workspace
 from tablebase.board.material import Material
 from tablebase.kernels.jit import compile_for, interruptible, is_compiled, reported
 
@@ -57,7 +57,7 @@ class SolverParts(NamedTuple):
     @classmethod
     def of(cls, work: Plan) -> Self:
         """The parts that a plan takes."""
-        balance = any(map(work.ruleset.counts_apart, work.order))
+        balance = any(map(work.ruleset.counts_material_separately, work.order))
         return cls(work.with_scores, balance, work.jobs > 1 and any(map(is_shared, work.order)))
 
     def count_kernels(self) -> int:
@@ -74,7 +74,7 @@ def _solver_calls(parts: SolverParts) -> tuple[_Calls, _Calls]:
     placed = Blocks(smallest).place(0, 1)
     batch = Batch(1, 1, placed.men, placed.turned_men, np.ascontiguousarray(placed.bases.T))
     tables, afters = subsets(1, 0), allocate([smallest], smallest.pieces)
-    shop = Workshop(smallest)
+    shop = Workspace(smallest)
     work, rooms, strip = shop.capture_work, shop.rooms, shop.strip_room
     results, tiers = (empty_results(smallest), empty_results(smallest)), (NO_TIERS, NO_TIERS)
     exits = batch, tables, afters, work, rooms, results, False
@@ -139,7 +139,7 @@ def compile_solver(parts: SolverParts, report: Report = lambda name, done, total
 def _compile_between_blocks() -> None:
     """Compile the kernels that the calling thread runs between blocks, by running them on small materials."""
     smallest, with_man = Material(1, 0, 1, 0), Material(1, 1, 1, 0)
-    BalanceScores(with_man, Blocks(with_man), Memory()).of_run(0)
+    DtbScores(with_man, Blocks(with_man), Memory()).of_run(0)
     places_of(allocate([smallest], smallest.pieces), 0, 1, 0, 2)
 
 

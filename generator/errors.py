@@ -31,7 +31,7 @@ class PlanError(GenerationError):
     """What is asked for does not fit this machine."""
 
 
-class OtherTablesError(GenerationError):
+class IncompatibleTablesError(GenerationError):
     """The directory holds a set of tables that a run cannot go on with."""
 
 
@@ -47,11 +47,11 @@ class StoreError(ClusterError):
     """The store cannot be read or written."""
 
 
-class OtherStoreError(StoreError):
+class StoreMismatchError(StoreError):
     """A worker does not see the store that the command does."""
 
 
-class OtherProgramError(ClusterError):
+class ProgramMismatchError(ClusterError):
     """A worker runs another program than the command does."""
 
 

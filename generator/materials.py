@@ -26,7 +26,7 @@ def canonical(material: Material) -> Material:
     return material if one >= other else material.mirror
 
 
-def leads_to(pair: Material) -> set[Material]:
+def successor_pairs(pair: Material) -> set[Material]:
     """The pairs that one move leads to from a material or its mirror, other than itself."""
     after = pair.after_a_move() | pair.mirror.after_a_move()
     return {canonical(material) for material in after} - {pair}
@@ -38,7 +38,7 @@ def depends_on(wanted: Iterable[Material]) -> set[Material]:
     found: set[Material] = set()
     left = list(wanted)
     while left:
-        new = leads_to(left.pop()) - found
+        new = successor_pairs(left.pop()) - found
         found |= new
         left.extend(new)
     return found - wanted
@@ -102,7 +102,7 @@ def after_promotion(material: Material) -> Iterator[Material]:
         yield Material(material.other_kings, material.other_men, material.own_kings + 1, material.own_men - 1)
 
 
-def with_captures(wanted: Iterable[Material]) -> set[Material]:
+def capture_closure(wanted: Iterable[Material]) -> set[Material]:
     """These materials, their mirrors, and all that captures lead to from there."""
     found: set[Material] = set()
     waiting = list(wanted)

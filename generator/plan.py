@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from generator.materials import Scope, both, depends_on, leads_to
+from generator.materials import Scope, both, depends_on, successor_pairs
 from generator.solver import successors as afters
 from generator.solver.dtb_scores import balance_bytes
-from generator.solver.workspace import Workshop
+from generator.solver.workspace import Workspace
 from tablebase.board.material import Material
 from tablebase.rules.ruleset import Ruleset
 from tablebase.rules.rulesets import OFFICIAL
@@ -26,7 +26,7 @@ def available_cores() -> int:
         return os.cpu_count() or 1
 
 
-def readable(size: float) -> str:
+def format_bytes(size: float) -> str:
     """A size for people."""
     for unit in ("bytes", "KB", "MB", "GB"):
         if size < 1000:
@@ -101,7 +101,7 @@ class Plan:
         """By pair, those that no later pair of the order leads to: they can be let go of after it."""
         last = {pair: pair for pair in self.order}
         for pair in self.order:
-            last |= dict.fromkeys(leads_to(pair), pair)
+            last |= dict.fromkeys(successor_pairs(pair), pair)
         found: dict[Material, list[Material]] = {pair: [] for pair in self.order}
         for child, pair in last.items():
             found[pair].append(child)
@@ -137,7 +137,7 @@ class Plan:
         found = {}
         for pair in self.order:
             tables += self.table_bytes(pair)
-            balance = balance_bytes(pair) if self.ruleset.counts_apart(pair) else 0
+            balance = balance_bytes(pair) if self.ruleset.counts_material_separately(pair) else 0
             results = self.result_bytes(pair)
             if pair in known:
                 work = results + _largest(pair) * READ_BYTES
@@ -160,7 +160,7 @@ class Plan:
 
     def rooms(self, pair: Material) -> int:
         """Memory of the threads that solve a pair: no more of them than there are blocks."""
-        one = Workshop.size_in_bytes(pair, self.ruleset.counts_apart(pair), self.with_scores)
+        one = Workspace.size_in_bytes(pair, self.ruleset.counts_material_separately(pair), self.with_scores)
         return one * min(self.jobs, pair.blocks)
 
     def table_bytes(self, pair: Material) -> int:
@@ -169,7 +169,7 @@ class Plan:
 
     def result_bytes(self, pair: Material) -> int:
         """A pair in work: outcome and DTC, DTW, DTB, a byte each."""
-        with_dtb = Metric.DTB in self.metrics and self.ruleset.counts_apart(pair)
+        with_dtb = Metric.DTB in self.metrics and self.ruleset.counts_material_separately(pair)
         metrics = 1 + self.with_scores + with_dtb
         return metrics * sum(material.positions for material in both(pair))
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Protocol
 
 from generator.compilation import SolverParts, compile_solver
-from generator.errors import OtherTablesError, PlanError
+from generator.errors import IncompatibleTablesError, PlanError
 from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
 from generator.materials import Scope, both
 from generator.memory import Memory
-from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, plan, readable
+from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, format_bytes, plan
 from generator.solver import successors as afters
 from generator.solver.files import restore_pair, write_pair
-from generator.solver.solver import Crew, Pair
+from generator.solver.solver import Pair, SliceSolver
 from tablebase import __version__
 from tablebase.board.material import Material
 from tablebase.errors import ManifestError, MaterialError, TableError, WrongVersionError
@@ -98,7 +98,7 @@ def open_manifest(directory: Path, ruleset: Ruleset, replace: bool, name: str = 
     the directory is called by `name`, if it has one.
 
     Raises:
-        OtherTablesError: the tables there are of another kind.
+        IncompatibleTablesError: the tables there are of another kind.
     """
     empty = Manifest(__version__, ruleset)
     if replace:
@@ -142,8 +142,8 @@ def _kind(directory: Path) -> str:
     return f"tables of {age} format (version {found}, where this program writes {FORMAT_VERSION})"
 
 
-def _other_tables(directory: Path | str, kind: str) -> OtherTablesError:
-    return OtherTablesError(
+def _other_tables(directory: Path | str, kind: str) -> IncompatibleTablesError:
+    return IncompatibleTablesError(
         f"{directory} holds {kind}, and a run cannot go on with those; nothing was changed: empty it, or "
         "name another directory with --data, or add --replace to remove its tables and make all again"
     )
@@ -228,7 +228,7 @@ def make_plan(
     Distances are read together with the outcomes, so WDL is always among the metrics.
 
     Raises:
-        OtherTablesError: its tables are of another kind, and not to be replaced.
+        IncompatibleTablesError: its tables are of another kind, and not to be replaced.
     """
     return _make_plan(directory, open_manifest(directory, ruleset, replace), scope, metrics, jobs)
 
@@ -294,7 +294,7 @@ def check_plan(directory: Path, work: Plan, memory: int | None = None) -> None:
         return
     taken, written = needs(work, memory)
     lacks = [
-        f"{readable(need)} of {what} (available: {readable(there)})"
+        f"{format_bytes(need)} of {what} (available: {format_bytes(there)})"
         for what, need, there in (("memory", taken, memory), ("disk", written, disk))
         if need > there
     ]
@@ -340,8 +340,8 @@ def generate(
         replace: make all tables again.
 
     Raises:
-        OtherTablesError: the tables there are of another format or other rules, or their manifest is damaged;
-            nothing was changed.
+        IncompatibleTablesError: the tables there have another format or other rules, or their manifest is
+            damaged; nothing was changed.
         PlanError: it does not fit the machine, or the memory it may take.
         BusyError: another run writes to the directory.
         DistanceOverflowError: a distance does not fit the solver.
@@ -409,7 +409,7 @@ class _Run:
             ThreadPoolExecutor(work.jobs) as threads,
             ThreadPoolExecutor(1) as writer,
         ):
-            crew = Crew(
+            crew = SliceSolver(
                 tables,
                 self._ruleset.king_moves_plies,
                 threads,
@@ -447,7 +447,7 @@ class _Run:
                     with suppress(Exception):
                         written.result()
 
-    def _write(self, pair: Material, solved: Pair, crew: Crew, threads: Executor) -> None:
+    def _write(self, pair: Material, solved: Pair, crew: SliceSolver, threads: Executor) -> None:
         before = self._manifest.slices
         entries = write_pair(
             self._directory, pair, solved, self._work.metrics, self._ruleset, before, threads.map

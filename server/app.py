@@ -16,7 +16,7 @@ from server.openapi import Problem
 from server.problems import refuse_invalid, register_problems
 from server.requests import register_bodies
 from server.routes import BLUEPRINTS, register_page
-from server.service import Service, service_of
+from server.service import Service, get_service
 from server.settings import Settings, load_settings, misspelt
 from tablebase import __version__
 from tablebase.board.position import Position
@@ -39,7 +39,7 @@ def register_headers(app: Flask) -> None:
         if cacheable and request.path.startswith("/v1/") and "Cache-Control" not in response.headers:
             # To be kept, but asked about every time: what was right of other tables must not outlive them.
             response.headers["Cache-Control"] = "no-cache"
-            response.set_etag(service_of(app).etag)
+            response.set_etag(get_service(app).etag)
             response.make_conditional(request)
         return response
 
@@ -119,7 +119,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
 
 def tablebase_of(app: Flask) -> Tablebase:
     """The tables that an application answers from; close them when it is not needed any more."""
-    return service_of(app).tablebase
+    return get_service(app).tablebase
 
 
 def _open(directory: Any, settings: Settings) -> tuple[Tablebase, bool]:

@@ -58,12 +58,12 @@ def run_serve(args: argparse.Namespace) -> int:
     """
     with _counted_together(args.workers):
         from server.app import DATA_DIRECTORY, create_app, tablebase_of
-        from server.serving import reserved, serve, url_of
+        from server.serving import reserve_address, serve, url_of
         from tablebase.tables.files import generate_command
 
         config = {DATA_DIRECTORY: args.data}
         app = create_app(config)
-        with tablebase_of(app) as tablebase, reserved(args.host, args.port) as (host, port):
+        with tablebase_of(app) as tablebase, reserve_address(args.host, args.port) as (host, port):
             if tablebase.pieces:
                 print(f"{args.data} holds all positions of up to {tablebase.pieces} pieces.", flush=True)
             else:

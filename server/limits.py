@@ -23,11 +23,11 @@ from limits.storage import MemoryStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 
 from server.problems import MEDIA_TYPE, RETRY_AFTER, BusyError, TooManyRequestsError, plain_problem
-from server.service import this_service
+from server.service import current_service
 from server.settings import Settings
 
 
-class Queue:
+class RequestGate:
     """A WSGI application in front of another.
 
     Args:
@@ -108,13 +108,13 @@ def register_rate(app: Flask, settings: Settings) -> None:
 
 
 @contextmanager
-def heavy() -> Iterator[None]:
+def limit_concurrency() -> Iterator[None]:
     """Around the work of such a request.
 
     Raises:
         BusyError: as many as there may be are worked on already.
     """
-    service = this_service()
+    service = current_service()
     if not service.heavy.acquire(blocking=False):
         raise BusyError(
             f"this server works on {service.settings.max_heavy} long requests at a time; ask again later"

@@ -21,7 +21,7 @@ from prometheus_client import (
 )
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from server.service import service_of
+from server.service import get_service
 
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 
@@ -54,7 +54,7 @@ def register_metrics(app: Flask) -> None:
         method = request.method if request.method in _METHODS else "other"
         REQUESTS.labels(method, route, response.status_code).inc()
         SECONDS.labels(route).observe(perf_counter() - g.began)
-        CACHE.set(service_of(app).tablebase.cache_used_bytes)
+        CACHE.set(get_service(app).tablebase.cache_used_bytes)
         return response
 
 

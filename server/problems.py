@@ -68,7 +68,7 @@ class NoSuchMaterialError(TablebaseError, LookupError):
     """A material that has no table here."""
 
 
-class ComeAgainError(TablebaseError, RuntimeError):
+class RetryLaterError(TablebaseError, RuntimeError):
     """A request that would be answered later.
 
     Attributes:
@@ -80,11 +80,11 @@ class ComeAgainError(TablebaseError, RuntimeError):
         self.seconds = seconds
 
 
-class BusyError(ComeAgainError):
+class BusyError(RetryLaterError):
     """More to do than this server does at a time."""
 
 
-class TooManyRequestsError(ComeAgainError):
+class TooManyRequestsError(RetryLaterError):
     """More requests from one address than this server answers: the message says when to come again."""
 
 
@@ -199,7 +199,7 @@ def _answer(error: Exception) -> Response:
         detail = _OURS_DETAIL
     body = json.dumps(_problem(kind.status, kind.type, kind.title, detail))
     response = Response(body, kind.status, mimetype=MEDIA_TYPE)
-    if isinstance(error, ComeAgainError):
+    if isinstance(error, RetryLaterError):
         response.headers["Retry-After"] = str(error.seconds)
     return response
 

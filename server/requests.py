@@ -12,9 +12,9 @@ from pydantic import model_validator as validator
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge
 
 from server.problems import BadBodyError, BadParameterError, UnsupportedMediaTypeError
-from server.service import this_service
+from server.service import current_service
 from server.settings import Settings
-from tablebase.board.counters import Counter
+from tablebase.board.counters import CounterName
 from tablebase.board.notation import Numbering, find_numbering
 from tablebase.errors import CounterError, NotationError, quote
 from tablebase.rules.clock import Clock
@@ -217,7 +217,7 @@ class PositionParameters(Parameters):
         Raises:
             NotationError, IllegalPositionError, CounterError: it is none.
         """
-        counters = {counter: getattr(self, counter) for counter in Counter}
+        counters = {counter: getattr(self, counter) for counter in CounterName}
         given = {counter: count for counter, count in counters.items() if count is not None}
         return Clock.from_fen(self.fen, self.ruleset, self.numbering, given)
 
@@ -239,7 +239,7 @@ class LineParameters(PositionParameters):
         Raises:
             BadParameterError: more than the service allows.
         """
-        most = this_service().settings.max_line_plies
+        most = current_service().settings.max_line_plies
         if self.limit is None:
             return min(self.DEFAULT, most)
         if self.limit > most:
@@ -290,7 +290,7 @@ class PositionsBody(BaseModel):
         """Raises BadBodyError for no positions, or more than the service allows."""
         if not self.positions:
             raise BadBodyError("positions is empty; send at least one FEN, like W:WKa1:BKh8")
-        most = this_service().settings.max_positions
+        most = current_service().settings.max_positions
         if len(self.positions) > most:
             raise BadBodyError(
                 f"positions has {len(self.positions)} FENs; send {most} at most in one request"

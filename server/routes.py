@@ -11,7 +11,7 @@ from typing import Annotated, TypedDict
 from flask import Flask, Response, jsonify, send_from_directory
 from flask_openapi3 import RawModel
 
-from server.limits import heavy
+from server.limits import limit_concurrency
 from server.metrics import POSITIONS, metrics_text
 from server.openapi import answers, blueprint
 from server.problems import BadBodyError, NoSuchMaterialError, NoTablesError, ProblemReport, problem_of
@@ -26,7 +26,7 @@ from server.requests import (
     PositionsBody,
     RandomParameters,
 )
-from server.service import this_service
+from server.service import current_service
 from tablebase import __version__
 from tablebase.board.material import Material
 from tablebase.errors import TablebaseError
@@ -57,13 +57,13 @@ from tablebase.rules.rulesets import RULESETS
 positions_api = blueprint("positions", "what positions are worth")
 
 
-class FoundReport(TypedDict):
+class PositionResult(TypedDict):
     """A position that is one."""
 
     position: Annotated[PositionReport, "as of /v1/position"]
 
 
-class RefusedReport(TypedDict):
+class PositionError(TypedDict):
     """A position that is none."""
 
     problem: Annotated[ProblemReport, "why it is none"]
@@ -73,20 +73,20 @@ class PositionsReport(TypedDict):
     """Many positions."""
 
     ruleset: Annotated[str, "the rules that they are judged by"]
-    results: Annotated[list[FoundReport | RefusedReport], "one for each position, in their order"]
+    results: Annotated[list[PositionResult | PositionError], "one for each position, in their order"]
 
 
 @positions_api.get("/v1/position", responses=answers(PositionReport))
 def position(query: PositionParameters) -> Response:
     """What a position and its game are worth, and its moves, best first."""
-    return jsonify(_told(query.clock(), this_service().search()))
+    return jsonify(_told(query.clock(), current_service().search()))
 
 
 @positions_api.get("/v1/line", responses=answers(LineReport, HTTPStatus.SERVICE_UNAVAILABLE))
 def line(query: LineParameters) -> Response:
     """Best play of both sides from a position on."""
-    clock, plies, service = query.clock(), query.plies(), this_service()
-    with heavy():
+    clock, plies, service = query.clock(), query.plies(), current_service()
+    with limit_concurrency():
         told = best_line_report(service.tablebase, clock, plies, service.search())
     POSITIONS.inc(1 + len(told["moves"]))
     return jsonify(told)
@@ -96,7 +96,7 @@ def line(query: LineParameters) -> Response:
 def draw_cases(query: PositionParameters) -> Response:
     """What the three-kings and main-road rules say about a position."""
     POSITIONS.inc()
-    return jsonify(draw_cases_report(this_service().tablebase, query.clock()))
+    return jsonify(draw_cases_report(current_service().tablebase, query.clock()))
 
 
 @positions_api.post(
@@ -112,22 +112,22 @@ def positions(body: PositionsBody, query: NoParameters) -> Response:
     """Many positions at once: an answer or a problem for each."""
     body.check_size()
     ruleset, numbering = body.rules(), body.squares()
-    search = this_service().search()
+    search = current_service().search()
 
-    def result(fen: str) -> FoundReport | RefusedReport:
+    def result(fen: str) -> PositionResult | PositionError:
         try:
             return {"position": _told(Clock.from_fen(fen, ruleset, numbering), search)}
         except TablebaseError as error:
             return {"problem": problem_of(error)}
 
-    with heavy():
+    with limit_concurrency():
         told: PositionsReport = {"ruleset": ruleset.name, "results": [result(fen) for fen in body.positions]}
     return jsonify(told)
 
 
 def _told(clock: Clock, search: RuleSearch) -> PositionReport:
     POSITIONS.inc()
-    return position_report(this_service().tablebase, clock, search)
+    return position_report(current_service().tablebase, clock, search)
 
 
 games_api = blueprint("games", "games judged under the draw rules")
@@ -150,7 +150,7 @@ class Games(RawModel):
 )
 def games(query: GamesParameters, raw: Games) -> Response:
     """Judge games: their results, the rules that fired, their mistakes."""
-    service = this_service()
+    service = current_service()
     settings = service.settings
     read = list(islice(read_games(decode_pdn(raw.get_data())), settings.max_games + 1))
     if not read:
@@ -166,7 +166,7 @@ def games(query: GamesParameters, raw: Games) -> Response:
         settings.request_effort // len(read),
         settings.max_game_plies,
     )
-    with heavy():
+    with limit_concurrency():
         judged = [game_report(adjudicator.game(game)) for game in read]
     POSITIONS.inc(sum(1 + len(game["plies"]) for game in judged))
     told: GamesReport = {"ruleset": query.ruleset.name, "games": judged}
@@ -181,7 +181,7 @@ _PLAIN_SHARE = 50  # how many times as long a probe takes without compiled kerne
 @tables_api.get("/v1/materials", responses=answers(MaterialsReport))
 def materials(query: NoParameters) -> Response:
     """Which materials there are tables of, and how many positions have which outcome."""
-    return jsonify(materials_report(this_service().catalog))
+    return jsonify(materials_report(current_service().catalog))
 
 
 @tables_api.get(
@@ -190,7 +190,7 @@ def materials(query: NoParameters) -> Response:
 )
 def material(path: MaterialPath, query: NoParameters) -> Response:
     """One material, with all that is known of it."""
-    return jsonify(material_details_report(this_service().catalog, _with_table(path.name)))
+    return jsonify(material_details_report(current_service().catalog, _with_table(path.name)))
 
 
 @tables_api.get(
@@ -201,11 +201,11 @@ def random(query: RandomParameters) -> Response:
     """A random position of a material with a wanted outcome."""
     asked = None if query.material is None else _with_table(query.material)
     seed = randbelow(MAX_SEED) if query.seed is None else query.seed
-    service = this_service()
+    service = current_service()
     effort = service.settings.random_effort
     if not service.compiled:
         effort = max(1, effort // _PLAIN_SHARE)
-    with heavy():
+    with limit_concurrency():
         told = random_report(service.catalog, asked, query.outcome, seed, effort)
     POSITIONS.inc()
     response = jsonify(told)
@@ -222,7 +222,7 @@ def rulesets(query: NoParameters) -> Response:
 
 def _with_table(name: str) -> Material:
     asked = Material.parse(name)
-    if asked not in this_service().catalog.materials:
+    if asked not in current_service().catalog.materials:
         raise NoSuchMaterialError(f"there is no table of {asked} here; /v1/materials lists those there are")
     return asked
 
@@ -244,7 +244,7 @@ class HealthReport(TypedDict):
 @operations_api.get("/health", responses=answers(HealthReport, HTTPStatus.SERVICE_UNAVAILABLE, limited=False))
 def health() -> Response:
     """Whether there are tables to answer from."""
-    service = this_service()
+    service = current_service()
     if not service.catalog.materials:
         raise NoTablesError("there are no tables where this server looks for them")
     told: HealthReport = {

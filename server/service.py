@@ -51,13 +51,13 @@ class Service:
         app.extensions[_EXTENSION] = self
 
 
-def service_of(app: Flask) -> Service:
+def get_service(app: Flask) -> Service:
     """What an application answers from."""
     service = app.extensions[_EXTENSION]
     assert isinstance(service, Service)
     return service
 
 
-def this_service() -> Service:
+def current_service() -> Service:
     """What the application of the present request answers from."""
-    return service_of(current_app)
+    return get_service(current_app)

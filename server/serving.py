@@ -24,16 +24,16 @@ from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 
-from server.limits import Queue
+from server.limits import RequestGate
 from tablebase.errors import TablebaseError
 
 if TYPE_CHECKING:
     from flask import Flask
 
-WORKING = 2
+MAX_ACTIVE = 2
 """Requests that a process works on at a time. Python code of one process runs on one core, so a second one
 only keeps short requests from waiting behind a long one; more of them make all answers late."""
-READING = 32
+MAX_RECEIVING = 32
 """Bodies that a process receives at a time, however slowly."""
 THREADS = 64
 """Requests that a process has at a time: worked on, being received, or waiting."""
@@ -73,7 +73,7 @@ class AddressError(TablebaseError, OSError):
 
 
 @contextmanager
-def reserved(host: str, port: int) -> Iterator[tuple[str, int]]:
+def reserve_address(host: str, port: int) -> Iterator[tuple[str, int]]:
     """An address to serve on, kept from others until its server is there; port 0 takes a free one.
 
     Yields:
@@ -143,7 +143,7 @@ def _leave_signals_to_the_main_process() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
-def _application(config: dict[str, Any]) -> Queue:
+def _application(config: dict[str, Any]) -> RequestGate:
     """The application of a process: the one that it was forked with, or else one of its own."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, _FROM_A_TERMINAL)  # for systems without fork
@@ -154,7 +154,7 @@ def _application(config: dict[str, Any]) -> Queue:
         from server.app import create_app
 
         app = create_app(config)
-    return Queue(app, app.config["MAX_CONTENT_LENGTH"], WORKING, READING)
+    return RequestGate(app, app.config["MAX_CONTENT_LENGTH"], MAX_ACTIVE, MAX_RECEIVING)
 
 
 def serve(

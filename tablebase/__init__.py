@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from tablebase.board.counters import Counter, Counters
+from tablebase.board.counters import CounterName, Counters
 from tablebase.board.material import Material, materials
 from tablebase.board.notation import Numbering, parse_move
 from tablebase.board.position import Color, Move, Piece, Position
@@ -32,12 +32,12 @@ from tablebase.errors import (
 from tablebase.games.adjudication import Adjudication, Adjudicator
 from tablebase.games.lone_kings import DrawCase, DrawRule, draw_cases
 from tablebase.games.pdn import PdnGame, read_games
-from tablebase.games.prospect import Prospect
-from tablebase.games.search import board_won_by
-from tablebase.probe.arrays import NONE, UNKNOWN_VALUE, Boards, BoardValues
+from tablebase.games.prospect import RulesOutcome
+from tablebase.games.search import win_oracle
+from tablebase.probe.arrays import NONE, UNKNOWN_VALUE, PositionArray, ProbeArray
 from tablebase.probe.line import Line, LineEnd, MoveValue
 from tablebase.probe.tablebase import Tablebase, open_tablebase
-from tablebase.rules.clock import Clock, RuleState, Ruling, Verdict
+from tablebase.rules.clock import Clock, GameStatus, RuleState, Ruling
 from tablebase.rules.outcome import Outcome, Probe
 from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset, find_ruleset
 from tablebase.tables.files import data_directory
@@ -54,13 +54,11 @@ __all__ = [
     "Adjudication",
     "Adjudicator",
     "ArgumentError",
-    "BoardValues",
-    "Boards",
     "Clock",
     "ClosedError",
     "Color",
-    "Counter",
     "CounterError",
+    "CounterName",
     "Counters",
     "DamagedFrameError",
     "DamagedHeaderError",
@@ -68,6 +66,7 @@ __all__ = [
     "DataDirectoryError",
     "DrawCase",
     "DrawRule",
+    "GameStatus",
     "IllegalMoveError",
     "IllegalPositionError",
     "Line",
@@ -87,9 +86,11 @@ __all__ = [
     "PdnGame",
     "Piece",
     "Position",
+    "PositionArray",
     "Probe",
-    "Prospect",
+    "ProbeArray",
     "RuleState",
+    "RulesOutcome",
     "Ruleset",
     "RulesetError",
     "Ruling",
@@ -98,9 +99,7 @@ __all__ = [
     "TablebaseError",
     "TooManyPiecesError",
     "TruncatedTableError",
-    "Verdict",
     "WrongVersionError",
-    "board_won_by",
     "data_directory",
     "draw_cases",
     "find_ruleset",
@@ -108,4 +107,5 @@ __all__ = [
     "open_tablebase",
     "parse_move",
     "read_games",
+    "win_oracle",
 ]

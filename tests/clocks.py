@@ -14,5 +14,5 @@ def play(fen: str, moves: str, ruleset: Ruleset = OFFICIAL, counters: Counters |
     """The clock after moves, written one after another, from a position on."""
     clock = Clock.start(Position.from_fen(fen), ruleset, counters)
     for text in moves.split():
-        clock = clock.advance(parse_move(clock.position, text))
+        clock = clock.play(parse_move(clock.position, text))
     return clock

@@ -6,8 +6,8 @@ from functools import cache
 
 from tablebase import Clock, Counters, Position, Tablebase
 from tablebase.board.position import legal_moves
-from tablebase.games.search import board_won_by
-from tablebase.rules.clock import Verdict
+from tablebase.games.search import win_oracle
+from tablebase.rules.clock import GameStatus
 from tablebase.rules.rulesets import Ruleset
 
 
@@ -17,20 +17,20 @@ def plainly(tablebase: Tablebase, ruleset: Ruleset, horizon: int) -> Callable[[C
     Where forces have changed the tables tell the rest, if the counters are fresh then. A game that goes on
     for more than `horizon` plies is a failed test.
     """
-    board_won = board_won_by(tablebase)
+    board_won = win_oracle(tablebase)
 
     @cache
     def value(position: Position, counters: Counters, plies: int) -> int:
         clock = Clock.start(position, ruleset, counters)
         ruling = clock.ruling(board_won)
-        if ruling.verdict in (Verdict.WHITE_WON, Verdict.BLACK_WON):
+        if ruling.verdict in (GameStatus.WHITE_WON, GameStatus.BLACK_WON):
             return -1
-        if ruling.verdict is Verdict.DRAWN:
+        if ruling.verdict is GameStatus.DRAWN:
             return 0
         assert plies < horizon
         best = -1
         for move in legal_moves(position):
-            after = clock.after(move)
+            after = clock.play_unchecked(move)
             known = after.counters
             counted = Counters(
                 known.king_plies, known.balance_plies, known.three_kings_moves, known.road_moves

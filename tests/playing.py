@@ -9,8 +9,8 @@ import numpy as np
 from tablebase import Clock, Color, Material, Metric, Position, Tablebase
 from tablebase.board.material import materials
 from tablebase.board.position import Move, legal_moves
-from tablebase.games.search import RuleSearch, board_won_by
-from tablebase.rules.clock import Verdict
+from tablebase.games.search import RuleSearch, win_oracle
+from tablebase.rules.clock import GameStatus
 from tablebase.rules.ruleset import Claim
 from tablebase.tables.format import table_name
 from tablebase.tables.index import sets_at
@@ -48,15 +48,15 @@ def win(tablebase: Tablebase, start: Clock, winner: Player, loser: Player) -> in
         Broken: the game is not won, or a draw could have been claimed on the way.
     """
     won = start.position.turn if tablebase.probe_wdl(start.position) > 0 else start.position.turn.other
-    board_won = board_won_by(tablebase)
+    board_won = win_oracle(tablebase)
     clock, plies = start, 0
     while True:
         verdict = clock.ruling(board_won).verdict
-        if verdict is (Verdict.WHITE_WON if won is Color.WHITE else Verdict.BLACK_WON):
+        if verdict is (GameStatus.WHITE_WON if won is Color.WHITE else GameStatus.BLACK_WON):
             return plies
-        if verdict is not Verdict.OPEN:
+        if verdict is not GameStatus.OPEN:
             raise Broken(f"{start.to_fen()}: {verdict} at ply {plies}: {clock.to_fen()}")
-        clock = clock.after((winner if clock.position.turn is won else loser)(clock))
+        clock = clock.play_unchecked((winner if clock.position.turn is won else loser)(clock))
         plies += 1
 
 
@@ -66,17 +66,17 @@ def hold(tablebase: Tablebase, start: Clock, holder: Player, attacker: Player, s
     Raises:
         Broken: it loses, or there is no end.
     """
-    board_won = board_won_by(tablebase)
-    lost = Verdict.BLACK_WON if side is Color.WHITE else Verdict.WHITE_WON
+    board_won = win_oracle(tablebase)
+    lost = GameStatus.BLACK_WON if side is Color.WHITE else GameStatus.WHITE_WON
     clock = start
     for plies in range(1000):
         ruling = clock.ruling(board_won)
         if ruling.verdict is lost:
             raise Broken(f"{start.to_fen()}: lost at ply {plies}: {clock.to_fen()}")
-        if ruling.verdict is not Verdict.OPEN:
+        if ruling.verdict is not GameStatus.OPEN:
             # A draw by itself, a win even, or one to claim, which both are content with.
             return plies
-        clock = clock.after((holder if clock.position.turn is side else attacker)(clock))
+        clock = clock.play_unchecked((holder if clock.position.turn is side else attacker)(clock))
     raise Broken(f"{start.to_fen()}: no end after 1000 plies")
 
 
@@ -120,5 +120,5 @@ def claimable(clock: Clock) -> bool:
     return any(
         state.claimable and state.claim is Claim.ANNOUNCED
         for move in legal_moves(clock.position)
-        for state in clock.after(move).states()
+        for state in clock.play_unchecked(move).states()
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.verify.derive import Arena, differences, fill_captures
+from generator.verify.derive import ValueArrays, differences, fill_captures
 from tablebase.board.material import Material
 from tablebase.board.position import Position
 from tablebase.kernels.index import layout_of, sets_at
@@ -19,11 +19,13 @@ SOLVED = (Metric.WDL, Metric.DTC, Metric.DTW)
 """What is solved here; test_twocounts.py has DTB."""
 
 
-def solve(slices: list[Material], limit: int) -> Arena:
+def solve(slices: list[Material], limit: int) -> ValueArrays:
     """All values, by comparing with the successors and putting right what differs, until nothing does."""
     layout = layout_of(slices)
     slots = int(layout.start[-1])
-    arena = Arena(layout, np.zeros(slots, np.int8), np.zeros(slots, np.uint8), np.zeros(slots, np.uint16))
+    arena = ValueArrays(
+        layout, np.zeros(slots, np.int8), np.zeros(slots, np.uint8), np.zeros(slots, np.uint16)
+    )
     for pieces in sorted({material.pieces for material in slices}):
         numbers = [number for number, material in enumerate(slices) if material.pieces == pieces]
         for number in numbers:
@@ -38,7 +40,7 @@ def pairs(slices: list[Material]) -> list[set[Material]]:
     return list({material: {material, material.mirror} for material in slices}.values())
 
 
-def improve(arena: Arena, number: int, positions: int, limit: int) -> int:
+def improve(arena: ValueArrays, number: int, positions: int, limit: int) -> int:
     improved = 0
     # Piece by piece from the end, where men have the least way to go: so that news travels fast.
     for first in reversed(range(0, positions, CHUNK)):
@@ -51,17 +53,17 @@ def improve(arena: Arena, number: int, positions: int, limit: int) -> int:
     return improved
 
 
-def values(arena: Arena, number: int) -> tuple[Any, Any, Any]:
+def values(arena: ValueArrays, number: int) -> tuple[Any, Any, Any]:
     span = slice(int(arena.layout.start[number]), int(arena.layout.start[number + 1]))
     return arena.wdl[span], arena.dtc[span], arena.dtw[span]
 
 
-def position_at(arena: Arena, number: int, index: int) -> Position:
+def position_at(arena: ValueArrays, number: int, index: int) -> Position:
     own_men, own_kings, other_men, other_kings = sets_at(arena.layout, number, index)
     return Position(own_men, own_kings, other_men, other_kings)
 
 
-def statistics(arena: Arena, number: int, material: Material) -> Statistics:
+def statistics(arena: ValueArrays, number: int, material: Material) -> Statistics:
     wdl, dtc, dtw = values(arena, number)
 
     def longest(distances: Any, having: Any) -> tuple[int | None, str | None]:
@@ -85,7 +87,7 @@ def statistics(arena: Arena, number: int, material: Material) -> Statistics:
     return Statistics(str(material), material.positions, *counts, *examples, **by_plies)
 
 
-def write(directory: Path, slices: list[Material], arena: Arena, metrics: tuple[Metric, ...]) -> None:
+def write(directory: Path, slices: list[Material], arena: ValueArrays, metrics: tuple[Metric, ...]) -> None:
     manifest = Manifest(VERSION, OFFICIAL)
     for number, material in enumerate(slices):
         wdl, dtc, dtw = values(arena, number)

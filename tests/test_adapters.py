@@ -36,7 +36,7 @@ def random_games(count: int, plies: int, start: str = "startpos") -> Iterator[tu
         while len(board.move_stack) < plies and not clock.verdict().ends_the_game:
             move = random.choice(clock.position.legal_moves())
             board.push(pydraughts_move(board, move))
-            clock = clock.advance(move)
+            clock = clock.play(move)
         yield board, clock
 
 

@@ -17,15 +17,15 @@ from tablebase.games.adjudication import (
     MAX_PLIES,
     Adjudication,
     Adjudicator,
-    Agreement,
     Ending,
     ProblemKind,
+    ResultCheck,
 )
 from tablebase.games.pdn import FaultKind, GameResult, decode_pdn, read_games
-from tablebase.games.prospect import Prospect
+from tablebase.games.prospect import RulesOutcome
 from tablebase.report.games import game_report
 from tablebase.report.text import game_text, sentence
-from tablebase.rules.clock import Clock, Verdict
+from tablebase.rules.clock import Clock, GameStatus
 from tablebase.rules.rulesets import OFFICIAL, RULESETS, Ruleset
 
 GAMES = Path(__file__).parent / "golden" / "games.pdn"
@@ -83,7 +83,7 @@ def test_a_win(judge: Judge) -> None:
     assert (judged.ending, judged.result, judged.agreement) == (
         Ending.WON,
         GameResult.WHITE_WINS,
-        Agreement.AGREES,
+        ResultCheck.AGREES,
     )
     assert judged.is_sound
     assert "White has won after 3 plies: Black has no pieces left." in sentence(judged)
@@ -105,7 +105,7 @@ def test_a_move_in_short_that_two_pieces_can_make_cannot_be_read(judge: Judge) -
 def test_a_side_without_a_move_has_lost(judge: Judge) -> None:
     blocked = judge("1. e1-f2 1-1", "W:We1,g3:Bh4")
     assert (blocked.ending, blocked.result) == (Ending.WON, GameResult.WHITE_WINS)
-    assert blocked.agreement is Agreement.CONTRADICTS
+    assert blocked.agreement is ResultCheck.CONTRADICTS
     assert "White has won after 1 ply: Black has no move." in sentence(blocked)
     assert "The written result, a draw, contradicts that." in sentence(blocked)
     assert not blocked.is_sound
@@ -119,14 +119,14 @@ def test_a_draw_by_a_rule(judge: Judge) -> None:
     assert (judged.ending, judged.result, judged.agreement) == (
         Ending.DRAWN,
         GameResult.DRAW,
-        Agreement.AGREES,
+        ResultCheck.AGREES,
     )
-    assert judge(f"{moves} 2-0", start).agreement is Agreement.CONTRADICTS
-    assert judge(moves, start).agreement is Agreement.NOTHING_WRITTEN
+    assert judge(f"{moves} 2-0", start).agreement is ResultCheck.CONTRADICTS
+    assert judge(moves, start).agreement is ResultCheck.NOTHING_WRITTEN
     # One ply less, and the rule has not fired.
     shorter = judge(f"{moves.removesuffix(' 6. f8-a3')} 1-1", start)
     assert (shorter.ending, shorter.result) == (Ending.CUT_SHORT, None)
-    assert shorter.agreement is Agreement.NOT_DECIDED
+    assert shorter.agreement is ResultCheck.NOT_DECIDED
 
 
 def test_the_ruleset_decides(judge: Judge) -> None:
@@ -167,8 +167,8 @@ def test_a_rule_that_needs_a_missing_table_leaves_the_game_open(tmp_path: Path) 
     pdn = f'[FEN "B:WKa5,Kc1,Kg1:BKb8"]\n{moves}'
     with open_tablebase(tmp_path) as empty:
         (judged,) = Adjudicator(empty).games(pdn)
-    assert judged.plies[9].after.ruling.verdict is Verdict.UNDETERMINED
-    assert judged.plies[9].after.rules is Prospect.UNKNOWN
+    assert judged.plies[9].after.ruling.verdict is GameStatus.UNDETERMINED
+    assert judged.plies[9].after.rules is RulesOutcome.UNKNOWN
     assert (judged.ending, judged.result, len(judged.plies)) == (Ending.CUT_SHORT, None, 11)
     assert "which no table tells" in one_line(judged)
 
@@ -176,13 +176,13 @@ def test_a_rule_that_needs_a_missing_table_leaves_the_game_open(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("moves", "agreement"),
     [
-        ("2-0", Agreement.NOT_DECIDED),
-        ("0-0", Agreement.NOT_DECIDED),
-        ("*", Agreement.NOTHING_WRITTEN),
-        ("", Agreement.NOTHING_WRITTEN),
+        ("2-0", ResultCheck.NOT_DECIDED),
+        ("0-0", ResultCheck.NOT_DECIDED),
+        ("*", ResultCheck.NOTHING_WRITTEN),
+        ("", ResultCheck.NOTHING_WRITTEN),
     ],
 )
-def test_an_empty_game_and_one_cut_short(judge: Judge, moves: str, agreement: Agreement) -> None:
+def test_an_empty_game_and_one_cut_short(judge: Judge, moves: str, agreement: ResultCheck) -> None:
     empty = judge(f'[Event "x"] {moves}')
     assert (empty.ending, empty.plies, empty.agreement) == (Ending.EMPTY, (), agreement)
     assert "has no moves" in sentence(empty)
@@ -223,7 +223,7 @@ def test_a_move_that_cannot_be_played(
     assert problem.move in moves
     assert says in problem.message
     assert (judged.ending, len(judged.plies)) == (Ending.STOPPED, ply - 1)
-    assert (judged.result, judged.agreement) == (None, Agreement.NOT_DECIDED)
+    assert (judged.result, judged.agreement) == (None, ResultCheck.NOT_DECIDED)
 
 
 def test_an_ambiguous_capture_is_refused_and_its_full_path_taken(judge: Judge) -> None:
@@ -291,7 +291,7 @@ def test_a_mistake_on_the_board(judge: Judge) -> None:
     (mistake,) = judged.mistakes
     assert (mistake.ply, mistake.player, str(mistake.move)) == (1, Color.WHITE, "a3-e7")
     assert (mistake.board_before, mistake.board_after) == (Outcome.WIN, Outcome.DRAW)
-    assert (mistake.rules_before, mistake.rules_after) == (Prospect.WIN, Prospect.DRAW)
+    assert (mistake.rules_before, mistake.rules_after) == (RulesOutcome.WIN, RulesOutcome.DRAW)
     assert [str(move) for move in mistake.keeping] == ["d2-a5"]
     assert "1. a3-e7 (ply 1) is a mistake of White: win to draw; d2-a5 would have kept it" in one_line(judged)
     assert judge("1. d2-a5", "W:WKc1,Kd2,Ka3:BKe1").mistakes == ()
@@ -318,7 +318,7 @@ def test_a_mistake_under_the_rules_alone(judge: Judge) -> None:
     slow = judge("1. f4-e3", start)
     (mistake,) = slow.mistakes
     assert (mistake.board_before, mistake.board_after) == (Outcome.WIN, Outcome.WIN)
-    assert (mistake.rules_before, mistake.rules_after) == (Prospect.WIN, Prospect.DRAW)
+    assert (mistake.rules_before, mistake.rules_after) == (RulesOutcome.WIN, RulesOutcome.DRAW)
     assert [str(move) for move in mistake.keeping] == ["f4-h2"]
     assert "win to draw under the rules, a win as before on the board" in one_line(slow)
     assert judge("1. f4-h2", start).mistakes == ()
@@ -329,13 +329,13 @@ def test_a_search_settles_what_the_tables_leave_open(tablebase: Tablebase) -> No
     """No tables are made under lidraughts' one clock, but after the capture at hand they are enough."""
     pdn = '[FEN "W:WKf2,Kc7,Kh8:BKb2:H14"]\n1. h8:a1'
 
-    def prospects(effort: int) -> list[Prospect]:
+    def prospects(effort: int) -> list[RulesOutcome]:
         (judged,) = Adjudicator(tablebase, RULESETS["lidraughts"], effort=effort).games(pdn)
         assert judged.start is not None
         return [judged.start.rules, *(played.after.rules for played in judged.plies)]
 
-    assert prospects(0) == [Prospect.MAYBE_WIN, Prospect.LOSS]
-    assert prospects(1) == prospects(EFFORT) == [Prospect.WIN, Prospect.LOSS]
+    assert prospects(0) == [RulesOutcome.MAYBE_WIN, RulesOutcome.LOSS]
+    assert prospects(1) == prospects(EFFORT) == [RulesOutcome.WIN, RulesOutcome.LOSS]
 
 
 def test_a_position_that_came_up_twice_counts(judge: Judge) -> None:
@@ -345,10 +345,10 @@ def test_a_position_that_came_up_twice_counts(judge: Judge) -> None:
     )
     assert judged.ending is Ending.CUT_SHORT
     last = judged.plies[-1].after
-    assert (last.board, last.ruling.verdict) == (Outcome.LOSS, Verdict.CLAIMABLE)
-    assert last.rules is Prospect.DRAW
+    assert (last.board, last.ruling.verdict) == (Outcome.LOSS, GameStatus.CLAIMABLE)
+    assert last.rules is RulesOutcome.DRAW
     (mistake,) = [mistake for mistake in judged.mistakes if mistake.ply == 9]
-    assert (mistake.rules_before, mistake.rules_after) == (Prospect.WIN, Prospect.DRAW)
+    assert (mistake.rules_before, mistake.rules_after) == (RulesOutcome.WIN, RulesOutcome.DRAW)
     assert "c3-d2" not in map(str, mistake.keeping)
 
 
@@ -356,7 +356,10 @@ def test_without_tables_there_are_no_mistakes(tmp_path: Path) -> None:
     with open_tablebase(tmp_path) as empty:
         (judged,) = Adjudicator(empty).games('[FEN "W:WKc1,Kd2,Ka3:BKe1"]\n1. a3-e7')
     assert judged.mistakes == ()
-    assert (judged.plies[0].after.board, judged.plies[0].after.rules) == (Outcome.UNKNOWN, Prospect.UNKNOWN)
+    assert (judged.plies[0].after.board, judged.plies[0].after.rules) == (
+        Outcome.UNKNOWN,
+        RulesOutcome.UNKNOWN,
+    )
 
 
 # Games of a server
@@ -369,40 +372,40 @@ def test_games_of_a_server(tablebase: Tablebase) -> None:
     white, black, draw = GameResult.WHITE_WINS, GameResult.BLACK_WINS, GameResult.DRAW
     played = {
         # White's king captures the last man at ply 65.
-        1: (65, Ending.WON, white, white, Agreement.AGREES, "B:WKe5,e3:B"),
+        1: (65, Ending.WON, white, white, ResultCheck.AGREES, "B:WKe5,e3:B"),
         # Black's man has captured through to g1; White, five men v seven pieces, ran out of time.
         2: (
             18,
             Ending.CUT_SHORT,
             None,
             black,
-            Agreement.NOT_DECIDED,
+            ResultCheck.NOT_DECIDED,
             "W:Wa1,c1,e1,b2,a3:BKg1,h6,a7,b8,d8,f8,h8",
         ),
         # Kings go to and fro: a draw by repetition, with the last move or one before it.
-        5: (90, Ending.CUT_SHORT, None, draw, Agreement.AGREES, "W:WKa1,a7:BKb4,b8"),
+        5: (90, Ending.CUT_SHORT, None, draw, ResultCheck.AGREES, "W:WKa1,a7:BKb4,b8"),
         # White, left with one man, resigned two moves before the end.
-        9: (66, Ending.CUT_SHORT, None, black, Agreement.NOT_DECIDED, "W:Wa3:BKg1,c5"),
-        12: (108, Ending.WON, black, black, Agreement.AGREES, "W:W:BKg5,h6"),
+        9: (66, Ending.CUT_SHORT, None, black, ResultCheck.NOT_DECIDED, "W:Wa3:BKg1,c5"),
+        12: (108, Ending.WON, black, black, ResultCheck.AGREES, "W:W:BKg5,h6"),
         # Two kings v one on g7, which holds the main road: a draw by agreement, no count is near its end.
-        14: (85, Ending.CUT_SHORT, None, draw, Agreement.NOT_DECIDED, "B:WKg1,Ke5:BKg7"),
-        15: (66, Ending.WON, black, black, Agreement.AGREES, "W:W:BKa7,h2,h8"),
+        14: (85, Ending.CUT_SHORT, None, draw, ResultCheck.NOT_DECIDED, "B:WKg1,Ke5:BKg7"),
+        15: (66, Ending.WON, black, black, ResultCheck.AGREES, "W:W:BKa7,h2,h8"),
         16: (
             26,
             Ending.CUT_SHORT,
             None,
             black,
-            Agreement.NOT_DECIDED,
+            ResultCheck.NOT_DECIDED,
             "W:We1,g1,b2,d2,h2,a3,c3,f4,h4:Bg5,h6,a7,c7,e7,d8,f8",
         ),
         # The game that follows the result of record 16, without tags.
-        17: (61, Ending.WON, white, white, Agreement.AGREES, "B:WKa1,g1,e3,h4,h6:B"),
+        17: (61, Ending.WON, white, white, ResultCheck.AGREES, "B:WKa1,g1,e3,h4,h6:B"),
     }
     for one in judged:
         number = one.game.number
         if number not in played:
             assert (one.ending, one.plies, one.result) == (Ending.EMPTY, (), None)
-            assert one.agreement is Agreement.NOT_DECIDED
+            assert one.agreement is ResultCheck.NOT_DECIDED
             continue
         plies, ending, result, written, agreement, fen = played[number]
         assert one.last is not None
@@ -455,7 +458,7 @@ def test_a_game_from_any_ply_with_its_counters_is_judged_the_same(
     while len(texts) < 60 and (moves := legal_moves(clock.position)):
         move = random.choice(moves)
         texts.append(str(move))
-        clock = clock.after(move)
+        clock = clock.play_unchecked(move)
     (whole,) = Adjudicator(tablebase, ruleset).games(f'[FEN "{position.to_fen()}"]\n{" ".join(texts)}')
     if not whole.plies:
         return

@@ -13,7 +13,7 @@ from generator.materials import both, pairs
 from generator.run import generate
 from generator.solver import successors as afters
 from generator.solver.results import NOT_DECIDED, Results, distances, outcomes
-from generator.solver.solver import Crew, counts_balance
+from generator.solver.solver import SliceSolver, counts_balance
 from generator.verify.verify import verify
 from tablebase import Outcome, Position, open_tablebase
 from tablebase.board.material import Material, materials
@@ -34,7 +34,7 @@ def solved() -> dict[Material, Results]:
     with ThreadPoolExecutor(2) as threads:
         arena = afters.allocate(every, 4)
         limit = OFFICIAL.king_moves_plies
-        crew = Crew(arena, limit, threads, 2, lambda positions: None, OFFICIAL.balance_plies)
+        crew = SliceSolver(arena, limit, threads, 2, lambda positions: None, OFFICIAL.balance_plies)
         for pair in pairs(4):
             results = crew.solve(pair)
             if counts_balance(pair):
@@ -78,7 +78,9 @@ def test_a_smaller_limit_of_the_balance_count_draws_what_needs_more(
     with ThreadPoolExecutor(2) as threads:
         arena = afters.allocate(every, 4)
         for pair in pairs(4):
-            crew = Crew(arena, OFFICIAL.king_moves_plies, threads, 2, lambda positions: None, allowed[pair])
+            crew = SliceSolver(
+                arena, OFFICIAL.king_moves_plies, threads, 2, lambda positions: None, allowed[pair]
+            )
             tight = crew.solve(pair)
             if pair == material:
                 break
@@ -99,7 +101,7 @@ def test_under_tight_limits_dtb_is_what_the_naive_solver_needs(kings: int, balan
     every = [each for pair in slices for each in both(pair)]
     with ThreadPoolExecutor(2) as threads:
         arena = afters.allocate(every, 3)
-        crew = Crew(arena, kings, threads, 2, lambda positions: None, lambda pieces: balance)
+        crew = SliceSolver(arena, kings, threads, 2, lambda positions: None, lambda pieces: balance)
         for pair in slices:
             solved = crew.solve(pair)
     graph = naive_twocounts.graph_of(every)

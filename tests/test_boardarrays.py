@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from strategies import random_positions
 
-from tablebase import ArgumentError, Boards, IllegalPositionError, Metric, open_tablebase
+from tablebase import ArgumentError, IllegalPositionError, Metric, PositionArray, open_tablebase
 
 GOOD = (1, 0, 0, 1 << 31)
 
 
 def test_there_and_back() -> None:
     positions = random_positions(500, 3)
-    boards = Boards.of(positions)
+    boards = PositionArray.of(positions)
     assert (boards.sets.shape, boards.sets.dtype, boards.black.dtype) == ((500, 4), np.uint32, np.bool_)
     assert [boards.position(place) for place in range(len(boards))] == positions
 
@@ -21,14 +21,14 @@ def test_there_and_back() -> None:
 @pytest.mark.parametrize("kind", [np.uint32, np.int64, np.uint64, list])
 def test_any_whole_numbers(kind: type) -> None:
     rows = [GOOD, (0, 1 << 31, 2 << 8, 0)]
-    boards = Boards(rows if kind is list else np.array(rows, kind), [False, True])
+    boards = PositionArray(rows if kind is list else np.array(rows, kind), [False, True])
     assert boards.sets.tolist() == [list(GOOD), [0, 1 << 31, 2 << 8, 0]]
 
 
 def test_arrays_that_are_parts_of_others() -> None:
     wide = np.zeros((6, 8), np.uint32)
     wide[::2, ::2] = GOOD
-    assert Boards(wide[::2, ::2], np.zeros(6, np.bool_)[::2]).sets.tolist() == [list(GOOD)] * 3
+    assert PositionArray(wide[::2, ::2], np.zeros(6, np.bool_)[::2]).sets.tolist() == [list(GOOD)] * 3
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_the_first_illegal_position_is_named(wrong: tuple[int, int, int, int], m
     fits = 0 <= min(wrong) <= max(wrong) < 1 << 32
     for given in (sets, sets.astype(np.uint32)) if fits else (sets,):
         with pytest.raises(IllegalPositionError, match=f"^position 2 of the array: {message}"):
-            Boards(given, np.zeros(5, np.bool_))
+            PositionArray(given, np.zeros(5, np.bool_))
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_the_first_illegal_position_is_named(wrong: tuple[int, int, int, int], m
 )
 def test_other_arrays_are_refused(sets: object, black: object, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
-        Boards(sets, black)  # type: ignore[arg-type]
+        PositionArray(sets, black)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("compiled", [False, True])

@@ -9,9 +9,9 @@ from tablebase.board.counters import Counters
 from tablebase.board.notation import parse_move
 from tablebase.board.position import Color, Position
 from tablebase.errors import IllegalMoveError
-from tablebase.games.search import board_won_by
+from tablebase.games.search import win_oracle
 from tablebase.probe.tablebase import open_tablebase
-from tablebase.rules.clock import Clock, RuleState, Ruling, Unit, Verdict
+from tablebase.rules.clock import Clock, GameStatus, RuleState, Ruling, Unit
 from tablebase.rules.ruleset import Claim, RuleName
 from tablebase.rules.rulesets import FMJD64, LIDRAUGHTS, NO_THREE_KINGS_COUNT, OFFICIAL, find_ruleset
 
@@ -72,40 +72,40 @@ def test_a_rule_that_spares_won_positions_is_decided_by_the_board() -> None:
     assert state(clock, RuleName.MAIN_ROAD, won=True).fired is False
     assert state(clock, RuleName.MAIN_ROAD, won=None).fired is None
     unknown = clock.ruling()
-    assert unknown.verdict is Verdict.UNDETERMINED
+    assert unknown.verdict is GameStatus.UNDETERMINED
     assert [state.rule for state in unknown.fired] == [RuleName.MAIN_ROAD]
-    assert clock.ruling(lambda position, color: True).verdict is Verdict.OPEN
+    assert clock.ruling(lambda position, color: True).verdict is GameStatus.OPEN
     asked: list[tuple[Position, Color]] = []
-    assert clock.ruling(lambda *of: bool(asked.append(of))).verdict is Verdict.DRAWN
+    assert clock.ruling(lambda *of: bool(asked.append(of))).verdict is GameStatus.DRAWN
     assert asked == [(clock.position, Color.WHITE)]
 
 
 def test_a_claim_is_open_to_players_and_no_end() -> None:
     shuttle = "c1-d2 f8-e7 d2-c1 e7-f8 " * 2
     claim = play(TWO_EACH, shuttle).ruling()
-    assert claim.verdict is Verdict.CLAIMABLE
+    assert claim.verdict is GameStatus.CLAIMABLE
     assert [(state.rule, state.claim, state.claimable) for state in claim.fired] == [
         (RuleName.REPETITION, Claim.ANNOUNCED, True)
     ]
     end = play(TWO_EACH, shuttle, NO_THREE_KINGS_COUNT).ruling()
-    assert (end.verdict, end.fired[0].claimable) == (Verdict.DRAWN, False)
+    assert (end.verdict, end.fired[0].claimable) == (GameStatus.DRAWN, False)
 
 
 def test_the_winner_is_who_leaves_no_move() -> None:
     clock = play("W:WKc1:BKe3", "c1:g5")
     assert clock.winner is Color.WHITE
-    assert clock.ruling() == Ruling(Verdict.WHITE_WON, clock.states())
+    assert clock.ruling() == Ruling(GameStatus.WHITE_WON, clock.states())
     assert not any(state.fired for state in clock.states())
     assert play(TWO_EACH, "").winner is None
 
 
 def test_tables_tell_what_is_won_on_the_board(tables4: Path) -> None:
     with open_tablebase(tables4) as tablebase:
-        board_won = board_won_by(tablebase)
+        board_won = win_oracle(tablebase)
         spared = play("W:WKf2,Kh2,a1:BKf6", "f2-e1", counters=Counters(road_moves=4))
-        assert spared.ruling(board_won).verdict is Verdict.OPEN
+        assert spared.ruling(board_won).verdict is GameStatus.OPEN
         drawn = play(ON_THE_ROAD, "c1-a3", counters=Counters(road_moves=4))
-        assert drawn.ruling(board_won).verdict is Verdict.DRAWN
+        assert drawn.ruling(board_won).verdict is GameStatus.DRAWN
         position = Position.from_fen("W:WKc7,a7:BKg1")
         assert board_won(position, Color.WHITE) is True
         assert board_won(position, Color.BLACK) is False
@@ -119,9 +119,9 @@ def test_tables_tell_what_is_won_on_the_board(tables4: Path) -> None:
 def test_a_clock_is_a_value_that_moves_do_not_change() -> None:
     clock = play(TWO_EACH, "")
     moves = clock.position.legal_moves()
-    first = [clock.advance(move) for move in moves]
+    first = [clock.play(move) for move in moves]
     assert clock == play(TWO_EACH, "")
-    assert [clock.advance(move) for move in moves] == first == [clock.after(move) for move in moves]
+    assert [clock.play(move) for move in moves] == first == [clock.play_unchecked(move) for move in moves]
     assert {after.counters for after in first} == {Counters(king_plies=1, balance_plies=1)}
     with pytest.raises(AttributeError):
         clock.counters = Counters()  # type: ignore[misc]
@@ -131,15 +131,15 @@ def test_a_move_that_is_not_legal_is_refused() -> None:
     clock = play(TWO_EACH, "")
     foreign = Position.from_fen("W:Wc3:Bh8").legal_moves()[0]
     with pytest.raises(IllegalMoveError, match="c3-b4 is not legal"):
-        clock.advance(foreign)
+        clock.play(foreign)
 
 
 def test_one_history_may_branch() -> None:
     shuttle = "c1-d2 f8-e7 d2-c1 e7-f8 c1-d2 f8-e7 d2-c1"
     clock = play(TWO_EACH, shuttle)
-    back, on = (clock.advance(parse_move(clock.position, text)) for text in ("e7-f8", "e7-d8"))
+    back, on = (clock.play(parse_move(clock.position, text)) for text in ("e7-f8", "e7-d8"))
     assert (back.counters.repetitions, on.counters.repetitions) == (3, 1)
-    again = on.advance(parse_move(on.position, "c1-d2"))
+    again = on.play(parse_move(on.position, "c1-d2"))
     assert again.counters.repetitions == 1
 
 

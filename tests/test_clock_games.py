@@ -1,6 +1,6 @@
 """Clocks over games by chance: what holds of any game, under any ruleset."""
 
-from collections import Counter as Counting
+from collections import CounterName as Counting
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
@@ -13,7 +13,7 @@ from strategies import random_positions
 
 from tablebase.board.counters import Counters
 from tablebase.board.position import LAST_ROW, Color, Move, Position, has_capture
-from tablebase.rules.clock import Clock, RuleState, Unit, Verdict
+from tablebase.rules.clock import Clock, GameStatus, RuleState, Unit
 from tablebase.rules.ruleset import RuleName
 from tablebase.rules.rulesets import RULESETS
 
@@ -29,7 +29,7 @@ def random_game(random: Random, clock: Clock, plies: int) -> Iterator[tuple[Move
         random.shuffle(moves)
         if random.random() < 0.95:
             moves.sort(key=lambda move: (has_capture(clock.position.play(move)), move.zeroing))
-        clock = clock.advance(moves[0])
+        clock = clock.play(moves[0])
         yield moves[0], clock
 
 
@@ -76,7 +76,7 @@ def test_no_counter_passes_its_limit_unfired(name: str) -> None:
             assert after.verdict() is after.ruling().verdict
             for said in ruling.states:
                 assert said.remaining or not said.applies or said.fired or after.winner or waits(after, said)
-            if ruling.verdict is Verdict.DRAWN:
+            if ruling.verdict is GameStatus.DRAWN:
                 assert all(reached_just_now(clock, after, said) for said in ruling.fired)
                 fired += 1
                 break
@@ -138,7 +138,7 @@ def test_a_game_goes_on_from_any_ply_by_its_fen_and_counters(
     again = Clock.from_fen(line[cut].to_fen(), ruleset)
     assert again.ruling(won_by_chance) == line[cut].ruling(won_by_chance)
     for move, clock in zip(moves[cut:], line[cut + 1 :], strict=True):
-        again = again.advance(move)
+        again = again.play(move)
         assert replace(again.counters, repetitions=1) == replace(clock.counters, repetitions=1)
         assert without_repetition(again) == without_repetition(clock)
         if ruleset.name != "classic" and not came_up(line[:cut], clock.position):
@@ -163,7 +163,7 @@ def test_a_game_with_the_colours_swapped_has_the_same_counters(
     for _, after in random_game(random, clock, 40):
         target = after.position.flip()
         turned = next(
-            turned.after(move)
+            turned.play_unchecked(move)
             for move in turned.position.legal_moves()
             if turned.position.play(move) == target
         )

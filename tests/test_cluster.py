@@ -21,7 +21,7 @@ from generating import PROGRAM, check_whole, contents, finish
 from generator.cluster.driver import generate_on_cluster
 from generator.cluster.settings import Options
 from generator.cluster.tasks import Record
-from generator.errors import OtherStoreError
+from generator.errors import StoreMismatchError
 
 ROOT = Path(__file__).parents[1]
 # So small that every material with men is cut into groups of blocks.
@@ -108,7 +108,7 @@ def test_a_relative_store_is_that_of_the_command(cluster: Cluster, tables3: Path
 
 def test_a_store_that_workers_do_not_share_is_refused(cluster: Cluster) -> None:
     """`memory://` is one of each process."""
-    with pytest.raises(OtherStoreError, match="name a store that all machines have at the same address"):
+    with pytest.raises(StoreMismatchError, match="name a store that all machines have at the same address"):
         generate_on_cluster(cluster.address, "memory://unshared", 2, options=Options(patience=6))
 
 

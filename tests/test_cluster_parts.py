@@ -21,8 +21,8 @@ from generator.cluster.settings import Settings
 from generator.cluster.store import Cache, Store
 from generator.cluster.tasks import Kind, Record, Task, run_sizes, task_graph, users_of
 from generator.cluster.transfer import read_arrays, write_arrays
-from generator.errors import BusyError, DamagedFileError, OtherStoreError, StoreError
-from generator.materials import Scope, both, leads_to, pairs
+from generator.errors import BusyError, DamagedFileError, StoreError, StoreMismatchError
+from generator.materials import Scope, both, pairs, successor_pairs
 from generator.plan import plan
 from generator.solver.blocks import Blocks
 from tablebase.board.material import Material
@@ -60,7 +60,7 @@ def test_every_position_is_solved_once_and_after_all_that_it_leads_to(most: int,
     for task in tasks:
         assert all(at[key] < at[task.key] for key in task.needs)
         if task.kind in (Kind.PAIR, Kind.RESTORE, Kind.BLOCKS):
-            assert {ends[child] for child in leads_to(task.pair)} == set(task.children)
+            assert {ends[child] for child in successor_pairs(task.pair)} == set(task.children)
     written = [task.pair for task in tasks if task.kind in (Kind.PAIR, Kind.TABLES)]
     assert sorted(map(str, written)) == sorted(map(str, work.todo))
 
@@ -265,10 +265,10 @@ def test_whose_run_a_store_is_of(store: Store) -> None:
     assert claimed(store, "one") == claim  # a killed run's tasks may end what they are at
     other = claimed(store, "other")
     check_claim(store, other, 0)
-    with pytest.raises(OtherStoreError, match=r"the worker on .* does not find in "):
+    with pytest.raises(StoreMismatchError, match=r"the worker on .* does not find in "):
         check_claim(store, claim, 60)  # there is no waiting where another run has it
     store.remove([CLAIM])
-    with pytest.raises(OtherStoreError):
+    with pytest.raises(StoreMismatchError):
         check_claim(store, other, 0)
 
 

@@ -14,7 +14,6 @@ from strategies import random_positions
 from tablefiles import write_solved
 
 from tablebase import (
-    Boards,
     ClosedError,
     DamagedFrameError,
     Material,
@@ -22,6 +21,7 @@ from tablebase import (
     MissingPackageError,
     MissingTableError,
     Position,
+    PositionArray,
     Ruleset,
     Tablebase,
     materials,
@@ -60,7 +60,7 @@ def both(tables4: Path) -> Iterator[tuple[Tablebase, Tablebase]]:
 def compare(both: tuple[Tablebase, Tablebase], positions: list[Position]) -> set[int | None]:
     """Single probes and arrays, of the compiled one to single probes of the plain one; the outcomes seen."""
     plain, fast = both
-    boards = Boards.of(positions)
+    boards = PositionArray.of(positions)
     found = fast.probe_many(boards.sets, boards.black, DISTANCES)
     outcomes_alone = fast.probe_many(boards.sets, boards.black)
     assert (outcomes_alone.wdl == found.wdl).all()
@@ -87,7 +87,7 @@ def compare(both: tuple[Tablebase, Tablebase], positions: list[Position]) -> set
 
 def compare_arrays(both: tuple[Tablebase, Tablebase], positions: list[Position]) -> None:
     """Whole arrays of both, -1 and -128 told apart."""
-    boards = Boards.of(positions)
+    boards = PositionArray.of(positions)
     one, other = (tables.probe_many(boards.sets, boards.black, DISTANCES) for tables in both)
     for name in ("wdl", "dtc", "dtw", "dtb"):
         plain, fast = getattr(one, name), getattr(other, name)
@@ -180,13 +180,13 @@ def test_what_a_set_lacks(copy3: Path, gone: str) -> None:
 def test_a_table_that_goes_away(copy3: Path) -> None:
     with open_tablebase(copy3, compiled=True) as fast:
         (copy3 / "KvK.wdl").unlink()
-        boards = Boards.of([Position.from_fen("W:WKa1:BKg1"), Position.from_fen("W:WKc1:Bh4")])
+        boards = PositionArray.of([Position.from_fen("W:WKa1:BKg1"), Position.from_fen("W:WKc1:Bh4")])
         assert fast.probe_many(boards.sets, boards.black).wdl.tolist() == [-128, 2]
 
 
 def test_tables_that_are_added_later(tables3: Path) -> None:
     position = Position.from_fen("W:WKa1,Ka3:BKh2")
-    boards = Boards.of([position])
+    boards = PositionArray.of([position])
     with Tablebase(compiled=True) as fast:
         assert fast.get_wdl(position) is None
         assert fast.probe_many(boards.sets, boards.black).wdl.tolist() == [-128]
@@ -218,7 +218,7 @@ def test_damage_and_closing(copy3: Path) -> None:
     data = path.read_bytes()
     path.write_bytes(data[:-8] + bytes([data[-8] ^ 1]) + data[-7:])
     position = Position.from_fen("W:WKa1:BKg1")
-    boards = Boards.of([position] * 3)
+    boards = PositionArray.of([position] * 3)
     fast = open_tablebase(copy3, compiled=True)
     with pytest.raises(DamagedFrameError, match=r"KvK\.wdl is damaged: frame 0"):
         fast.probe_wdl(position)
@@ -234,8 +234,8 @@ def test_damage_and_closing(copy3: Path) -> None:
 def test_without_numba(plain2: Path, solved2: dict[Position, Solved]) -> None:
     code = (
         "import sys; sys.modules.update(numba=None, llvmlite=None)\n"
-        "from tablebase import Boards, MissingPackageError, Position, open_tablebase\n"
-        "boards = Boards.of([Position.from_fen(fen) for fen in ('W:WKc1:Bh4', 'B:WKc1:Bh4')])\n"
+        "from tablebase import PositionArray, MissingPackageError, Position, open_tablebase\n"
+        "boards = PositionArray.of([Position.from_fen(fen) for fen in ('W:WKc1:Bh4', 'B:WKc1:Bh4')])\n"
         "with open_tablebase(sys.argv[1]) as opened:\n"
         "    found = opened.probe_many(boards.sets, boards.black, ['dtw'])\n"
         "print(found.wdl.tolist(), found.dtw.tolist(), found.dtc)\n"
@@ -257,9 +257,9 @@ def test_without_numba(plain2: Path, solved2: dict[Position, Solved]) -> None:
 def test_numba_is_loaded_when_it_is_asked_for_and_not_before(plain2: Path) -> None:
     code = (
         "import sys\n"
-        "from tablebase import Boards, Position, open_tablebase\n"
+        "from tablebase import PositionArray, Position, open_tablebase\n"
         "position = Position.from_fen('W:WKc1:Bh4')\n"
-        "boards = Boards.of([position])\n"
+        "boards = PositionArray.of([position])\n"
         "with open_tablebase(sys.argv[1]) as opened:\n"
         "    opened.moves(position)\n"
         "    print('numba' in sys.modules)\n"

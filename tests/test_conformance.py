@@ -13,9 +13,9 @@ import pytest
 from tablebase.board.counters import Counters
 from tablebase.board.notation import parse_move
 from tablebase.board.position import SQUARE_NAMES, Color, Position
-from tablebase.games.search import board_won_by
+from tablebase.games.search import win_oracle
 from tablebase.probe.tablebase import open_tablebase
-from tablebase.rules.clock import BoardWon, Clock, RuleState, Ruling, Verdict
+from tablebase.rules.clock import BoardWon, Clock, GameStatus, RuleState, Ruling
 from tablebase.rules.ruleset import Limit, Rule, Ruleset
 from tablebase.rules.rulesets import RULESETS, find_ruleset
 
@@ -59,7 +59,7 @@ def clocks(case: Case, ruleset: str) -> Iterator[Clock]:
     clock = Clock.start(Position.from_fen(case["start"]), find_ruleset(ruleset), counters)
     yield clock
     for text in case["moves"].split():
-        clock = clock.advance(parse_move(clock.position, text))
+        clock = clock.play(parse_move(clock.position, text))
         yield clock
 
 
@@ -76,7 +76,7 @@ def check(case: Case) -> None:
         found = {
             str(ply): told(ruling)
             for ply, ruling in enumerate(clock.ruling(asked(case, ply)) for ply, clock in enumerate(line))
-            if ruling.verdict is not Verdict.OPEN
+            if ruling.verdict is not GameStatus.OPEN
         }
         assert found == expected, f"{ruleset}: {case['name']}"
         for counter, count in case.get("after", {}).get(ruleset, {}).items():
@@ -115,7 +115,7 @@ def swapped(case: Case) -> Case:
 def test_what_cases_say_of_the_board_is_what_the_tables_say(tables4: Path) -> None:
     answered = hypothetical = 0
     with open_tablebase(tables4) as tablebase:
-        by_tables = board_won_by(tablebase)
+        by_tables = win_oracle(tablebase)
         for case in CASES.values():
             true = True
             for ruleset in case["expect"]:

@@ -7,11 +7,11 @@ from clocks import TWO_EACH
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablebase.board.counters import Counter, Counters
+from tablebase.board.counters import CounterName, Counters
 from tablebase.board.notation import parse_fen, parse_move
 from tablebase.board.position import Position
 from tablebase.errors import CounterError, IllegalPositionError, NotationError
-from tablebase.rules.clock import Clock, Verdict
+from tablebase.rules.clock import Clock, GameStatus
 from tablebase.rules.rulesets import LIDRAUGHTS, OFFICIAL
 
 
@@ -21,8 +21,8 @@ def test_counters_survive_their_field(counters: Counters) -> None:
 
 
 def test_counters_are_named_as_everywhere() -> None:
-    assert [field.name for field in fields(Counters)] == list(Counter)
-    assert Counters(1, 2, 3, 4, 5)[Counter.ROAD_MOVES] == 4
+    assert [field.name for field in fields(Counters)] == list(CounterName)
+    assert Counters(1, 2, 3, 4, 5)[CounterName.ROAD_MOVES] == 4
     assert Counters(29, 12, 0, 3, 1).to_field() == "C29,12,0,3,1"
 
 
@@ -84,9 +84,9 @@ def test_the_fields_of_lidraughts_are_its_clock() -> None:
     assert Clock.from_fen(f"{TWO_EACH}:C1,59,0,0,1:H58:F71", LIDRAUGHTS).counters.balance_plies == 59
     clock = Clock.from_fen(fen, LIDRAUGHTS)
     for text in ("g1-h2", "f8-a3"):
-        assert clock.ruling().verdict is Verdict.OPEN
-        clock = clock.advance(parse_move(clock.position, text))
-    assert clock.ruling().verdict is Verdict.DRAWN
+        assert clock.ruling().verdict is GameStatus.OPEN
+        clock = clock.play(parse_move(clock.position, text))
+    assert clock.ruling().verdict is GameStatus.DRAWN
 
 
 @given(

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from tightrules import tight
 
-from generator.materials import after_captures, with_captures
+from generator.materials import after_captures, capture_closure
 from generator.reports.draws import ChangedOutcomes, DrawCheck, check_draws
 from generator.reports.lone_kings import (
     MOST_MOVES,
@@ -58,7 +58,7 @@ def tablebase(tables4: Path) -> Iterator[Tablebase]:
 @pytest.fixture
 def values(tables4: Path) -> Iterator[Values]:
     """Outcomes against a lone king; a test may change them."""
-    slices = with_captures(map(Material.parse, AGAINST_ONE))
+    slices = capture_closure(map(Material.parse, AGAINST_ONE))
     with ThreadPoolExecutor(2) as pool:
         found = Values(tables4, slices, (Metric.WDL,), OFFICIAL, pool, 2)
         found.fill(lambda done: None)
@@ -106,7 +106,7 @@ def test_what_captures_leave_behind() -> None:
             if after.own_men | after.own_kings
         }
         assert led_to == set(after_captures(material)), text
-    assert Material.parse("MvK") in with_captures([Material.parse("KMMvK")])  # a king took two of three
+    assert Material.parse("MvK") in capture_closure([Material.parse("KMMvK")])  # a king took two of three
 
 
 # Against a lone king

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tablebase import Adjudication, Adjudicator, Color, open_tablebase
-from tablebase.games.adjudication import Agreement, Ending
-from tablebase.games.prospect import Prospect
+from tablebase.games.adjudication import Ending, ResultCheck
+from tablebase.games.prospect import RulesOutcome
 from tablebase.report.text import game_text, sentence
-from tablebase.rules.clock import Verdict
+from tablebase.rules.clock import GameStatus
 
 Judge = Callable[[str, str], Adjudication]
 
@@ -30,7 +30,7 @@ def test_a_claim(judge: Judge) -> None:
     back_and_forth = "1. a1-b2 h2-g1 2. b2-a1 g1-h2 3. a1-b2 h2-g1 4. b2-a1"
     start = "W:WKa1,Kc1:BKh2,Kf8"
     announced = judge(f"{back_and_forth} 1-1", start)
-    assert (announced.ending, announced.agreement) == (Ending.CUT_SHORT, Agreement.AGREES)
+    assert (announced.ending, announced.agreement) == (Ending.CUT_SHORT, ResultCheck.AGREES)
     (claim,) = announced.claims
     assert (str(claim.state.rule), claim.state.article, claim.state.count) == ("repetition", "7.2.3", 3)
     assert (claim.player, str(claim.move)) == (Color.BLACK, "g1-h2")
@@ -38,16 +38,16 @@ def test_a_claim(judge: Judge) -> None:
     assert f"Black could claim a draw, {how}, announcing g1-h2." in sentence(announced)
     claimed = judge(f"{back_and_forth} g1-h2 1-1", start)
     assert [played.ply for played in claimed.plies if played.after.ruling.fired] == [8]
-    assert claimed.plies[-1].after.ruling.verdict is Verdict.CLAIMABLE
-    assert (claimed.ending, claimed.agreement) == (Ending.CUT_SHORT, Agreement.AGREES)
+    assert claimed.plies[-1].after.ruling.verdict is GameStatus.CLAIMABLE
+    assert (claimed.ending, claimed.agreement) == (Ending.CUT_SHORT, ResultCheck.AGREES)
     assert [(claim.player, claim.move) for claim in claimed.claims] == [(Color.WHITE, None)]
     assert f"White could claim a draw, {how}. " in sentence(claimed)
     assert "can be claimed" in sentence(claimed)
     # A claim is for players to make: a win may be written all the same, and the game may go on.
-    assert judge(f"{back_and_forth} g1-h2 0-2", start).agreement is Agreement.NOT_DECIDED
+    assert judge(f"{back_and_forth} g1-h2 0-2", start).agreement is ResultCheck.NOT_DECIDED
     assert judge(f"{back_and_forth} g1-h2 5. a1-b2", start).problems == ()
     earlier = judge("1. a1-b2 h2-g1 2. b2-a1 g1-h2 1-1", start)
-    assert (earlier.claims, earlier.agreement) == ((), Agreement.NOT_DECIDED)
+    assert (earlier.claims, earlier.agreement) == ((), ResultCheck.NOT_DECIDED)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_claim_that_is_missed_is_a_mistake(
     judged = judge(moves, start)
     mistake = judged.mistakes[-1]
     assert (mistake.ply, mistake.player) == (len(judged.plies), Color.BLACK)
-    assert (mistake.rules_before, mistake.rules_after) == (Prospect.DRAW, Prospect.LOSS)
+    assert (mistake.rules_before, mistake.rules_after) == (RulesOutcome.DRAW, RulesOutcome.LOSS)
     assert mistake.keeping == ()
     assert mistake.claim is not None
     assert (str(mistake.claim.state.rule), mistake.claim.state.article) == ("repetition", "7.2.3")

@@ -8,7 +8,7 @@ import pytest
 from playing import at_random
 from strategies import random_positions
 
-from tablebase import OFFICIAL, Clock, Position, Prospect, Tablebase, open_tablebase
+from tablebase import OFFICIAL, Clock, Position, RulesOutcome, Tablebase, open_tablebase
 from tablebase.engine.engine import DEPTH, WON, Engine, Limits, ShallowSearch
 from tablebase.games.search import RuleSearch
 
@@ -41,10 +41,10 @@ def test_counters_count(engine: Engine) -> None:
     """Three kings whose moves run out before they can win have a draw, and with fresh counts a win."""
     choice = engine.choose(Clock.from_fen("W:WKc1,Kf4,Kg7:BKb8:C13,13,7,0,1"))
     assert choice
-    assert choice.ruled.prospect is Prospect.DRAW
+    assert choice.ruled.prospect is RulesOutcome.DRAW
     fresh = engine.choose(Clock.from_fen("W:WKc1,Kf4,Kg7:BKb8"))
     assert fresh
-    assert fresh.ruled.prospect is Prospect.WIN
+    assert fresh.ruled.prospect is RulesOutcome.WIN
 
 
 def test_outside_the_tables_any_position_gets_a_legal_move(engine: Engine) -> None:
@@ -63,16 +63,16 @@ def test_what_is_known_and_what_is_searched_are_compared(tablebase: Tablebase, e
         if choice is None:
             continue
         best = RuleSearch(tablebase).moves(clock)[0]
-        if best.prospect is Prospect.WIN:
+        if best.prospect is RulesOutcome.WIN:
             assert choice.found is None
-            assert choice.ruled.prospect is Prospect.WIN
+            assert choice.ruled.prospect is RulesOutcome.WIN
         if choice.found is None:
             seen["known"] += 1
             assert choice.ruled.prospect is best.prospect
         else:
             seen["searched"] += 1
-            assert choice.ruled.prospect is Prospect.UNKNOWN
-            assert best.prospect is not Prospect.DRAW or choice.found.value > 0
+            assert choice.ruled.prospect is RulesOutcome.UNKNOWN
+            assert best.prospect is not RulesOutcome.DRAW or choice.found.value > 0
             seen["won by search"] += choice.found.value > WON // 2
     assert min(seen.values()) >= 5, seen
 
@@ -158,5 +158,5 @@ def test_it_wins_from_outside_against_a_random_player(tablebase: Tablebase, engi
     for ply in range(120):
         if not clock.verdict().ends_the_game and clock.position.legal_moves():
             choice = engine.choose(clock, Limits(depth=3)) if ply % 2 == 0 else None
-            clock = clock.advance(choice.move if choice else opponent(clock))
+            clock = clock.play(choice.move if choice else opponent(clock))
     assert clock.winner == "white"

@@ -21,8 +21,8 @@ from generator.solver.man_conversions import take_exits_of_men
 from generator.solver.side import WINS_SLOT, Side, make_side
 from generator.solver.solver import empty_results
 from generator.solver.subsets import subsets
-from generator.solver.successors import DRAWN, Afters
-from generator.solver.workspace import Workshop
+from generator.solver.successors import DRAWN, SuccessorTables
+from generator.solver.workspace import Workspace
 from tablebase.board.material import Material
 from tablebase.board.position import ALL_SQUARES, Position, legal_moves, position_after
 from tablebase.kernels.jit import for_python
@@ -44,7 +44,7 @@ class MadeUp:
         self._values: dict[Position, tuple[int, bool, bool]] = {}
         # Without scores the kernels would take it that nobody wants DTW.
         needed = self.needed(material) or [Material(1, 0, 1, 0)]
-        self.arena: Afters = afters.allocate(needed, material.pieces + 1)
+        self.arena: SuccessorTables = afters.allocate(needed, material.pieces + 1)
         self._poison(slice(None), slice(None))
 
     @staticmethod
@@ -142,13 +142,15 @@ def kings_at(side: Side, row: int, column: int) -> tuple[int, int]:
     return own, int(tables.squares[tables.start[side.opponent_kings] + column])
 
 
-def side_of(material: Material, men: int, opponent_men: int, workshop: Workshop, arena: Afters) -> Side:
+def side_of(
+    material: Material, men: int, opponent_men: int, workshop: Workspace, arena: SuccessorTables
+) -> Side:
     placement = np.array([[men, opponent_men]], np.int64)
     bases = np.zeros(1, np.int64)
     return make_side(material.own_kings, material.other_kings, placement, bases, arena, workshop.rooms[0])
 
 
-def found_exits(side: Side, arena: Afters, workshop: Workshop) -> dict[int, list[int]]:
+def found_exits(side: Side, arena: SuccessorTables, workshop: Workspace) -> dict[int, list[int]]:
     """Run the kernel; for each word that has exits, the best score of each lane (0: none). Where both sides
     have kings, so say the events too."""
     tables = subsets(max(side.kings, side.opponent_kings), max(side.kings - 1, 0))
@@ -183,7 +185,7 @@ def check_exits(
 ) -> tuple[int, int]:
     """Compare some words of a block (so many at random, or these) with the readable rules; how many positions
     were compared, how many of them had a capture."""
-    workshop = Workshop(material)
+    workshop = Workspace(material)
     for _ in range(3):  # room for an event a lane
         workshop.grow()
     side = side_of(material, men, opponent_men, workshop, made_up.arena)

@@ -14,8 +14,8 @@ from generating import PROGRAM, contents, finish, same, start
 
 from generator import run as run_module
 from generator.errors import PlanError
-from generator.materials import Scope, both, depends_on, leads_to, pairs
-from generator.plan import Plan, available_disk, available_memory, plan, readable
+from generator.materials import Scope, both, depends_on, pairs, successor_pairs
+from generator.plan import Plan, available_disk, available_memory, format_bytes, plan
 from generator.run import check_plan, generate, make_plan
 from tablebase.board.material import Material
 from tablebase.cli.main import main
@@ -321,13 +321,16 @@ def test_a_plan_takes_what_it_depends_on(tmp_path: Path) -> None:
     for pair in every:
         needed = depends_on([pair])
         assert pair not in needed
-        assert set().union(leads_to(pair), *(leads_to(other) for other in needed)) - {pair} == needed
+        assert (
+            set().union(successor_pairs(pair), *(successor_pairs(other) for other in needed)) - {pair}
+            == needed
+        )
     # With all of 2-4 pieces solved, 5 pieces need only those they lead to, and each before its use.
     work = plan(Scope(5), ALL, 1, set(pairs(4)))
     order = [*work.known, *work.todo]
     assert list(work.todo) == [pair for pair in every if pair.pieces == 5]
     for number, pair in enumerate(order):
-        assert leads_to(pair) <= set(order[:number])
+        assert successor_pairs(pair) <= set(order[:number])
     # One that is lost in the middle is solved with what it needs, and nothing else.
     lost = Material.parse("KMvM")
     work = plan(Scope(4), ALL, 1, set(pairs(4)) - {lost})
@@ -386,7 +389,7 @@ def test_available_room(tmp_path: Path) -> None:
     ],
 )
 def test_sizes_for_people(size: float, text: str) -> None:
-    assert readable(size) == text
+    assert format_bytes(size) == text
 
 
 @pytest.mark.whole

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from generating import contents, same
 
-from generator.errors import OtherTablesError
+from generator.errors import IncompatibleTablesError
 from generator.lock import FILE_NAME as LOCK
 from generator.plan import Plan
 from generator.run import Silent, generate
@@ -177,7 +177,7 @@ def test_tables_of_other_rules_that_are_known_are_refused(
     monkeypatch.setitem(RULESETS, rules.name, rules)
     generate(tmp_path, 3, ruleset=rules)
     before = contents(tmp_path)
-    with pytest.raises(OtherTablesError, match=r"made under other draw rules \(test-4\)"):
+    with pytest.raises(IncompatibleTablesError, match=r"made under other draw rules \(test-4\)"):
         generate(tmp_path, 3)
     assert contents(tmp_path) == before
     generate(tmp_path, 3, replace=True)

@@ -7,7 +7,7 @@ import pytest
 from generating import finish, same, start
 
 from generator import run
-from generator.materials import Scope, both, leads_to, pairs
+from generator.materials import Scope, both, pairs, successor_pairs
 from generator.memory import Memory, resident
 from generator.plan import plan
 from generator.solver.successors import allocate, parts_of, size_in_bytes
@@ -74,7 +74,7 @@ def test_nothing_is_let_go_of_before_its_last_use() -> None:
     work = plan(Scope(6), tuple(Metric), 1, set())
     gone: set[Material] = set()
     for pair in work.order:
-        assert not leads_to(pair) & gone
+        assert not successor_pairs(pair) & gone
         gone |= set(work.last_needed_by[pair])
     assert gone == set(work.order) == set(pairs(6))
 

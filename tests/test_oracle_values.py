@@ -97,14 +97,18 @@ count of the balance as well, differ from them in these two positions of KKMvKM,
 in no other."""
 
 
-def check_counts(directory: Path, pieces: int, drawn_by_both: int = 0) -> None:
+def check_counts(directory: Path, pieces: int, positions_drawn_by_both_counters: int = 0) -> None:
     found = statistics(directory)
     expected = [row for row in rows("endgame_counts.csv") if int(row["pieces"]) == pieces]
     assert len(expected) == (18 if pieces == 5 else len(list(materials(pieces))))
     for row in expected:
         s = found[Material.parse(row["material"])]
         if row["material"] == "KKMvKM":
-            s = replace(s, win=s.win + drawn_by_both, cursed_win=s.cursed_win - drawn_by_both)
+            s = replace(
+                s,
+                win=s.win + positions_drawn_by_both_counters,
+                cursed_win=s.cursed_win - positions_drawn_by_both_counters,
+            )
         values = {
             "positions": s.positions,
             "win": s.win + s.cursed_win,

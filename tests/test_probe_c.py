@@ -17,11 +17,11 @@ from test_compiledvalues import any_positions
 
 from tablebase import (
     OFFICIAL,
-    Boards,
     Material,
     Metric,
     MissingTableError,
     Position,
+    PositionArray,
     Tablebase,
     materials,
     open_tablebase,
@@ -62,15 +62,15 @@ def turned(sets: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return np.packbits(bits, axis=1, bitorder="little").view("<u4").reshape(sets.shape)
 
 
-def boards_of(material: Material, indices: NDArray[np.int64]) -> Boards:
+def boards_of(material: Material, indices: NDArray[np.int64]) -> PositionArray:
     """By turns with White and with Black to move, as `positions_of` gives them."""
     sets = sets_at_each(material, indices)
     black = indices % 2 == 1
     sets[black] = turned(sets[black][:, [2, 3, 0, 1]])
-    return Boards(sets, black)
+    return PositionArray(sets, black)
 
 
-def any_boards(pieces: int, count: int, seed: int) -> Boards:
+def any_boards(pieces: int, count: int, seed: int) -> PositionArray:
     """Each position as likely as any other."""
     random = np.random.default_rng(seed)
     slices = list(materials(pieces))
@@ -80,12 +80,12 @@ def any_boards(pieces: int, count: int, seed: int) -> Boards:
         boards_of(material, random.integers(0, material.positions, (chosen == number).sum()))
         for number, material in enumerate(slices)
     ]
-    return Boards(
+    return PositionArray(
         np.concatenate([part.sets for part in parts]), np.concatenate([part.black for part in parts])
     )
 
 
-def compare(both: tuple[CTables, Tablebase], boards: Boards) -> None:
+def compare(both: tuple[CTables, Tablebase], boards: PositionArray) -> None:
     """All values of many positions, to those of `probe_many`."""
     tables, opened = both
     found = opened.probe_many(boards.sets, boards.black, ALL)
@@ -213,7 +213,7 @@ def test_missing_tables(library: Any, lacking: Path) -> None:
 
 
 def compare_with_missing(tables: CTables, opened: Tablebase, positions: list[Position]) -> None:
-    boards = Boards.of(positions)
+    boards = PositionArray.of(positions)
     found = opened.probe_many(boards.sets, boards.black, ALL)
     expected = np.column_stack([found.wdl, found.dtc, found.dtw, found.dtb])  # type: ignore[arg-type]
     assert (expected == probec.UNKNOWN).any(axis=0).all()
@@ -321,7 +321,7 @@ def test_invented_values(library: Any, invented: Path) -> None:
     with CTables(library, invented) as tables, open_tablebase(invented) as opened:
         assert tables.pieces == 3
         positions = any_positions(3, 3000, 14) + any_positions(2, 500, 15)
-        compare((tables, opened), Boards.of(positions))
+        compare((tables, opened), PositionArray.of(positions))
         compare_moves((tables, opened), positions[::5])
         seen = {move.wdl for position in positions[:50] for move in opened.moves(position)}
         assert seen == {-2, -1, 0, 1, 2}
@@ -332,7 +332,7 @@ def test_invented_values(library: Any, invented: Path) -> None:
 
 def test_cached(library: Any, tables4: Path) -> None:
     positions = any_positions(4, 200, 11)
-    boards = Boards.of(positions)
+    boards = PositionArray.of(positions)
     with CTables(library, tables4) as tables:
         for position in positions:
             before = tables.counts().frames
@@ -350,7 +350,7 @@ def test_cached(library: Any, tables4: Path) -> None:
 
 
 def test_preloading(library: Any, tables4: Path) -> None:
-    boards = Boards.of(any_positions(4, 5000, 12))
+    boards = PositionArray.of(any_positions(4, 5000, 12))
     given = probec.c_positions(boards.sets, boards.black)
     with CTables(library, tables4, 64 << 20) as tables:
         expected = tables.many(given)
@@ -372,7 +372,7 @@ def test_preloading(library: Any, tables4: Path) -> None:
 
 def test_preloading_a_cache_that_was_used(library: Any, tables4: Path) -> None:
     """What is said to have been brought into memory is there, whatever was in it before."""
-    boards = Boards.of(any_positions(4, 5000, 12))
+    boards = PositionArray.of(any_positions(4, 5000, 12))
     given = probec.c_positions(boards.sets, boards.black)
     with CTables(library, tables4) as tables:
         tables.preload(4, 0)
@@ -387,7 +387,7 @@ def test_preloading_a_cache_that_was_used(library: Any, tables4: Path) -> None:
 
 def test_a_budget_without_end(library: Any, tables4: Path) -> None:
     """More than all tables could ever take is as much as they take."""
-    boards = Boards.of(any_positions(4, 500, 13))
+    boards = PositionArray.of(any_positions(4, 500, 13))
     given = probec.c_positions(boards.sets, boards.black)
     for budget in (1 << 45, (1 << 8 * ctypes.sizeof(ctypes.c_size_t)) - 1):
         with CTables(library, tables4, budget) as tables:
@@ -407,6 +407,6 @@ def test_no_positions(both: tuple[CTables, Tablebase]) -> None:
 def test_a_small_budget(library: Any, both: tuple[CTables, Tablebase], tables4: Path) -> None:
     for budget in (0, 16_000, 17_000, 100_000):
         with CTables(library, tables4, budget) as tables:
-            boards = Boards.of(any_positions(4, 500, 13))
+            boards = PositionArray.of(any_positions(4, 500, 13))
             given = probec.c_positions(boards.sets, boards.black)
             assert (tables.many(given) == both[0].many(given)).all()

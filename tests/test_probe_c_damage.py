@@ -16,13 +16,13 @@ from tablefiles import HEADER_SIZE, reseal
 from test_compiledvalues import any_positions, positions_of
 
 from tablebase import (
-    Boards,
     DamagedFrameError,
     DamagedTableError,
     Material,
     Metric,
     NotATableError,
     Position,
+    PositionArray,
     TableError,
     TruncatedTableError,
     WrongVersionError,
@@ -69,7 +69,7 @@ def asked(material: str, count: int = 400) -> list[Position]:
 
 def answers_of(library: Any, folder: Path, positions: list[Position]) -> Any:
     """All values, or the code of an error."""
-    boards = Boards.of(positions)
+    boards = PositionArray.of(positions)
 
     def ask() -> Any:
         with CTables(library, folder) as tables:
@@ -112,7 +112,7 @@ def test_a_length_that_is_not_right(library: Any, folder: Path, name: str) -> No
     assert answers_of(library, folder, positions) == probec.TRUNCATED
 
 
-def in_python(folder: Path, boards: Boards) -> Any:
+def in_python(folder: Path, boards: PositionArray) -> Any:
     """All values, or the code that goes with an error."""
     try:
         with open_tablebase(folder, compiled=False) as opened:
@@ -160,7 +160,7 @@ def test_forged_tables(library: Any, folder: Path) -> None:
     for name in ("KvK.wdl", "KMvK.wdl", "MMvM.wdl", "MMvM.dtw", "KMvK.dtb", "KKvM.dtc"):
         data = (folder / name).read_bytes()
         positions = asked(name.partition(".")[0], 60)
-        boards = Boards.of(positions)
+        boards = PositionArray.of(positions)
         for _ in range(60):
             put(folder, name, forged(data, random))
             found = answers_of(library, folder, positions)
@@ -249,7 +249,7 @@ def test_a_directory_by_a_relative_name(
 ) -> None:
     """It is the directory that was opened, wherever the process goes, and whatever becomes of its name."""
     positions = asked("KvM")
-    given = probec.c_positions(Boards.of(positions).sets, Boards.of(positions).black)
+    given = probec.c_positions(PositionArray.of(positions).sets, PositionArray.of(positions).black)
     with CTables(library, folder) as tables:
         expected = tables.many(given)
     monkeypatch.chdir(tmp_path)
@@ -299,7 +299,7 @@ def test_captures_without_end(tables3: Path, tmp_path: Path) -> None:
     assert source.count("MOST_STEPS = 200000") == 1
     (tmp_path / "bounded.c").write_text(source.replace("MOST_STEPS = 200000", "MOST_STEPS = 3"), "utf-8")
     positions = any_positions(3, 500, 1)
-    boards = Boards.of(positions)
+    boards = PositionArray.of(positions)
     with CTables(probec.load(probec.build(tmp_path, tmp_path / "bounded.c")), tables3) as tables:
         codes = [answer(lambda: tables.one("wdl", position)) for position in positions]  # noqa: B023
         found = tables.many(probec.c_positions(boards.sets, boards.black))[:, 0].tolist()

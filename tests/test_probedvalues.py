@@ -11,7 +11,7 @@ import pytest
 from twocounttables import change, position_at
 
 from generator.errors import PlanError
-from generator.verify.sample import ProbedValues
+from generator.verify.sample import SampledValues
 from generator.verify.verify import Report, verify
 from tablebase.board.material import Material
 from tablebase.board.position import Position, legal_moves
@@ -227,7 +227,7 @@ def test_a_dtb_where_king_moves_may_run_out_is_a_bound(tables4: Path, tmp_path: 
     def found() -> tuple[Any, int]:
         with (
             ThreadPoolExecutor(2) as pool,
-            ProbedValues(copy, slices, tuple(Metric), OFFICIAL, pool, 2) as values,
+            SampledValues(copy, slices, tuple(Metric), OFFICIAL, pool, 2) as values,
         ):
             _, problem = values.compare_sample(1e-9, 1, {material: [index]}, lambda positions: None)
             return problem, values.left_out

@@ -9,8 +9,8 @@ from plainsearch import plainly
 
 from tablebase import Color, Position, Tablebase, open_tablebase
 from tablebase.board.counters import Counters
-from tablebase.games.prospect import Prospect, prospect_of
-from tablebase.games.search import board_won_by
+from tablebase.games.prospect import RulesOutcome, prospect_of
+from tablebase.games.search import win_oracle
 from tablebase.rules.clock import Clock
 from tablebase.rules.outcome import Outcome, Probe
 from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset
@@ -22,8 +22,8 @@ def tablebase(tables4: Path) -> Iterator[Tablebase]:
         yield tablebase
 
 
-def prospect(tablebase: Tablebase, clock: Clock) -> Prospect:
-    verdict = clock.verdict(board_won_by(tablebase))
+def prospect(tablebase: Tablebase, clock: Clock) -> RulesOutcome:
+    verdict = clock.verdict(win_oracle(tablebase))
     return prospect_of(clock, verdict, tablebase.probe(clock.position), tablebase.ruleset)
 
 
@@ -71,16 +71,16 @@ def test_without_men_tables_of_one_rule_and_of_two_agree(tables: Ruleset, rulese
     """Four kings against one, five pieces: in 7 plies they force a capture, which changes the balance."""
     lost = Probe(Outcome.LOSS, dtc=7, dtw=12)
 
-    def found(fen: str, king_plies: int, balance_plies: int) -> Prospect:
+    def found(fen: str, king_plies: int, balance_plies: int) -> RulesOutcome:
         clock = Clock.start(Position.from_fen(fen), ruleset, Counters(king_plies, balance_plies))
         return prospect_of(clock, clock.verdict(), lost, tables)
 
     kings = "B:WKc1,Kh6,Ke1,Kc7:BKh8"
-    for king_plies, expected in ((23, Prospect.LOSS), (24, Prospect.DRAW)):
+    for king_plies, expected in ((23, RulesOutcome.LOSS), (24, RulesOutcome.DRAW)):
         assert found(kings, king_plies, king_plies) is expected
     # With a man the counts go apart.
     assert found("B:WKc1,Kh6,Ke1,c3:BKh8", 24, 24) is (
-        Prospect.MAYBE_LOSS if tables is OFFICIAL else Prospect.DRAW
+        RulesOutcome.MAYBE_LOSS if tables is OFFICIAL else RulesOutcome.DRAW
     )
 
 
@@ -91,7 +91,7 @@ def test_prospects_from_fresh_counters_are_what_the_tables_say(tablebase: Tableb
         kinds = [random.randrange(4) for _ in squares]
         sets = [sum(1 << s for s, k in zip(squares, kinds, strict=True) if k == kind) for kind in range(4)]
         position = Position(*sets, random.choice(list(Color)))
-        expected = {1: Prospect.WIN, 0: Prospect.DRAW, -1: Prospect.LOSS}
+        expected = {1: RulesOutcome.WIN, 0: RulesOutcome.DRAW, -1: RulesOutcome.LOSS}
         wdl = tablebase.probe_wdl(position)
         for ruleset in (OFFICIAL, KING_MOVES_ONLY):
             found = prospect(tablebase, Clock.start(position, ruleset))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tablebase import RULESETS, Clock, LineEnd, MissingTableError, Position, Tablebase, open_tablebase
-from tablebase.games.prospect import Prospect
+from tablebase.games.prospect import RulesOutcome
 from tablebase.games.search import RuleSearch, unknown_that_matters
 
 # A capture is at hand, after which the tables alone tell the end of the game.
@@ -22,18 +22,18 @@ def tablebase(tables4: Path) -> Iterator[Tablebase]:
 
 
 def test_a_question_takes_no_more_than_all_questions_may(tablebase: Tablebase) -> None:
-    assert RuleSearch(tablebase, 0).prospect(OPEN) is Prospect.MAYBE_WIN
+    assert RuleSearch(tablebase, 0).prospect(OPEN) is RulesOutcome.MAYBE_WIN
     limited = RuleSearch(tablebase, 5, in_all=1)
-    assert limited.prospect(OPEN) is Prospect.WIN
-    assert limited.prospect(OPEN) is Prospect.MAYBE_WIN  # nothing is left
+    assert limited.prospect(OPEN) is RulesOutcome.WIN
+    assert limited.prospect(OPEN) is RulesOutcome.MAYBE_WIN  # nothing is left
     unlimited = RuleSearch(tablebase, 5)
-    assert [unlimited.prospect(OPEN) for _ in range(3)] == [Prospect.WIN] * 3
+    assert [unlimited.prospect(OPEN) for _ in range(3)] == [RulesOutcome.WIN] * 3
 
 
 def test_an_unknown_move_may_be_better_than_a_draw(tablebase: Tablebase) -> None:
     search = RuleSearch(tablebase)
     moves = search.moves(UNKNOWN)
-    assert (moves[0].prospect, moves[-1].prospect) == (Prospect.DRAW, Prospect.UNKNOWN)
+    assert (moves[0].prospect, moves[-1].prospect) == (RulesOutcome.DRAW, RulesOutcome.UNKNOWN)
     assert unknown_that_matters(moves) is moves[-1]
     line = search.line(UNKNOWN)
     assert (line.end, line.moves) == (LineEnd.UNKNOWN, ())
@@ -45,7 +45,7 @@ def test_an_unknown_move_is_no_better_than_a_win(tablebase: Tablebase) -> None:
     """By c5-b6; others are not known."""
     winning = Clock.start(Position.from_fen("W:WKc5,g1,h4,g7:Bc7"))
     moves = RuleSearch(tablebase).moves(winning)
-    assert (moves[0].prospect, moves[-1].prospect) == (Prospect.WIN, Prospect.UNKNOWN)
+    assert (moves[0].prospect, moves[-1].prospect) == (RulesOutcome.WIN, RulesOutcome.UNKNOWN)
     assert unknown_that_matters(moves) is None
     best = RuleSearch(tablebase).best_move(winning)
     assert best is not None

@@ -21,7 +21,7 @@ from tablebase import (
 )
 from tablebase.board.material import Material
 from tablebase.board.position import Move, legal_moves
-from tablebase.games.prospect import Prospect
+from tablebase.games.prospect import RulesOutcome
 from tablebase.games.search import RuleSearch
 from tablebase.tables.index import sets_at
 
@@ -125,7 +125,7 @@ def longest_balance(tablebase: Tablebase, position: Position, first: Callable[[C
     while clock.winner is None and longest < 60:
         best = search.best_move(clock)
         assert best is not None
-        clock = clock.after(first(clock) if clock.position.turn is position.turn else best.move)
+        clock = clock.play_unchecked(first(clock) if clock.position.turn is position.turn else best.move)
         longest = max(longest, clock.counters.balance_plies)
     return longest
 
@@ -152,8 +152,8 @@ def test_the_shortest_way_to_each_zeroing_move_can_be_too_long(tablebase: Tableb
 def test_the_counters_of_a_game_decide(tablebase: Tablebase) -> None:
     position, search = Position.from_fen(LONG_WIN), RuleSearch(tablebase)
     fresh, late = Clock.start(position), Clock.start(position, counters=Counters(0, 40))
-    assert search.prospect(fresh) is Prospect.WIN
-    assert search.prospect(late) is Prospect.DRAW
+    assert search.prospect(fresh) is RulesOutcome.WIN
+    assert search.prospect(late) is RulesOutcome.DRAW
     best = search.best_move(fresh)
     assert best is not None
     assert best.move == search.moves(fresh)[0].move
@@ -176,10 +176,10 @@ def shuffle(start: Position, plies: int, random: Random) -> Clock | None:
             move = random.choice(quiet) if quiet else None
         else:
             move = undone(clock.position, moves[-2])
-        if move is None or clock.after(move).winner is not None:
+        if move is None or clock.play_unchecked(move).winner is not None:
             return None
         moves.append(move)
-        clock = clock.after(move)
+        clock = clock.play_unchecked(move)
     return clock
 
 
@@ -192,15 +192,15 @@ def test_who_can_repeat_the_position_a_third_time_has_not_lost(tablebase: Tableb
         if tablebase.probe_wdl(start) < 0 or len(legal_moves(start)) < 3:
             continue
         after_seven = shuffle(start, 7, random)
-        if after_seven is not None and search.prospect(after_seven.forgetting()) is Prospect.LOSS:
+        if after_seven is not None and search.prospect(after_seven.without_history()) is RulesOutcome.LOSS:
             # The loser takes its king back, and the first position is there for the third time.
-            assert search.prospect(after_seven) is Prospect.DRAW
+            assert search.prospect(after_seven) is RulesOutcome.DRAW
             held += 1
         after_six = shuffle(start, 6, random)
-        if after_six is not None and search.prospect(after_six) is Prospect.WIN:
+        if after_six is not None and search.prospect(after_six) is RulesOutcome.WIN:
             best = search.best_move(after_six)
             assert best is not None
-            assert search.prospect(best.clock) is Prospect.LOSS
+            assert search.prospect(best.clock) is RulesOutcome.LOSS
             assert after_six.seen_twice
             avoided += 1
 

@@ -3,10 +3,10 @@
 import pytest
 from clocks import TWO_EACH, play
 
-from tablebase.board.counters import Counter
+from tablebase.board.counters import CounterName
 from tablebase.board.notation import parse_move
 from tablebase.errors import RulesetError
-from tablebase.rules.clock import Verdict
+from tablebase.rules.clock import GameStatus
 from tablebase.rules.ruleset import RuleName, Ruleset
 from tablebase.rules.rulesets import FMJD64, KING_MOVES_ONLY, OFFICIAL, RULESETS, find_ruleset
 
@@ -37,7 +37,7 @@ def test_rulesets_are_sound(ruleset: Ruleset) -> None:
     counted = {count.counter for count in ruleset.counts}
     assert len(counted) == len(ruleset.counts)
     asked = {counter for rule in ruleset.rules for limit in rule.limits for counter, _ in limit.thresholds}
-    assert asked - {Counter.REPETITIONS} == counted
+    assert asked - {CounterName.REPETITIONS} == counted
     rule = ruleset.rule(RuleName.KING_MOVES)
     anywhere = rule is not None and rule.limits[0].scope.pieces[0] == 0
     assert ruleset.king_moves_plies == (30 if anywhere else None)
@@ -46,8 +46,8 @@ def test_rulesets_are_sound(ruleset: Ruleset) -> None:
 def test_a_ruleset_of_king_moves_alone_is_made_of_its_limit() -> None:
     made = Ruleset("three", 3)
     clock = play(TWO_EACH, "c1-d2 f8-e7", made)
-    assert clock.ruling().verdict is Verdict.OPEN
-    assert clock.advance(parse_move(clock.position, "d2-c1")).ruling().verdict is Verdict.DRAWN
+    assert clock.ruling().verdict is GameStatus.OPEN
+    assert clock.play(parse_move(clock.position, "d2-c1")).ruling().verdict is GameStatus.DRAWN
     assert play(TWO_EACH, "c1-d2", Ruleset("none", None)).states() == ()
 
 

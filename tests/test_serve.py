@@ -20,7 +20,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from server.serving import READING, STOP_SECONDS, AddressError, reserved, url_of
+from server.serving import MAX_RECEIVING, STOP_SECONDS, AddressError, reserve_address, url_of
 
 FEN = "W:WKa1,Ke1,c3:BKb8"
 ROOT = Path(__file__).parents[1]
@@ -231,7 +231,7 @@ def test_bodies_that_do_not_come_keep_nobody_waiting(start: Start) -> None:
     with ExitStack() as open_ones:
         slow = [
             open_ones.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
-            for _ in range(READING)
+            for _ in range(MAX_RECEIVING)
         ]
         for connection in slow:
             connection.sendall(head + b"1. ")
@@ -260,10 +260,10 @@ def test_an_address_in_use_is_refused() -> None:
         port = taken.getsockname()[1]
         with (
             pytest.raises(AddressError, match=rf"127\.0\.0\.1:{port}: another program .* --port"),
-            reserved("127.0.0.1", port),
+            reserve_address("127.0.0.1", port),
         ):
             pass
-    with reserved("127.0.0.1", 0) as (host, port):
+    with reserve_address("127.0.0.1", 0) as (host, port):
         assert url_of(host, port) == f"http://127.0.0.1:{port}/"
 
 
@@ -271,7 +271,7 @@ def test_an_address_of_another_machine_is_refused() -> None:
     # 192.0.2.0/24 is kept for documentation: no machine has an address of it.
     with (
         pytest.raises(AddressError, match=r"192\.0\.2\.1:8000: this is no address of this machine"),
-        reserved("192.0.2.1", 8000),
+        reserve_address("192.0.2.1", 8000),
     ):
         pass
 
@@ -279,7 +279,7 @@ def test_an_address_of_another_machine_is_refused() -> None:
 @pytest.mark.skipif(not socket.has_ipv6, reason="this machine has no IPv6")
 def test_an_address_of_ipv6() -> None:
     try:
-        with reserved("::1", 0) as (host, port):
+        with reserve_address("::1", 0) as (host, port):
             assert re.fullmatch(r"http://\[::1\]:\d+/", url_of(host, port))
     except AddressError:
         pytest.skip("this machine has no IPv6 address")

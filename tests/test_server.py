@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from strategies import random_positions
 
 from server.app import DATA_DIRECTORY, create_app, tablebase_of
-from server.service import service_of
+from server.service import get_service
 from tablebase import Clock, DataDirectoryError, Outcome, Position, Tablebase
 from tablebase.games.lone_kings import DrawRule
 from tablebase.games.search import RuleSearch
@@ -323,7 +323,7 @@ def test_a_fault_of_the_server_is_logged_and_not_shown(
     assert body["type"].endswith(":bad-table")
     assert str(tmp_path) not in body["detail"]
     assert str(tmp_path) in caplog.text
-    replace(service_of(app), tablebase=Failing()).register(app)
+    replace(get_service(app), tablebase=Failing()).register(app)
     body = problem(app.test_client().get("/v1/position?fen=W:WKa1,Kc1:BKb8"), 500)
     assert body["type"] == "about:blank"
     assert "secret" not in body["detail"]

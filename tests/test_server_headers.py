@@ -7,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from server.app import DATA_DIRECTORY, create_app, tablebase_of
-from server.service import service_of
+from server.service import get_service
 
 READABLE = [
     "/v1/position?fen=W:WKa1:BKh8",
@@ -67,7 +67,7 @@ def test_pages_of_other_sites_may_read(client: FlaskClient) -> None:
 
 
 def test_more_than_there_is_time_for(client: FlaskClient, app: Flask) -> None:
-    service = service_of(app)
+    service = get_service(app)
     taken = 0
     while service.heavy.acquire(blocking=False):
         taken += 1

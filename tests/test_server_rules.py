@@ -11,10 +11,10 @@ from strategies import random_positions
 
 from server.app import DATA_DIRECTORY, create_app, tablebase_of
 from tablebase import RULESETS, Clock, Counters
-from tablebase.board.counters import Counter
+from tablebase.board.counters import CounterName
 from tablebase.board.position import Position
 from tablebase.games.lone_kings import draw_cases
-from tablebase.games.search import RuleSearch, board_won_by
+from tablebase.games.search import RuleSearch, win_oracle
 from tablebase.report.positions import SEARCH_EFFORT, draw_case_report
 from tablebase.report.rules import rules_report
 
@@ -62,7 +62,7 @@ def test_counters_as_parameters(client: FlaskClient, made: int, outcome: str) ->
 
 @pytest.mark.parametrize("path", QUESTIONS)
 def test_counters_in_the_fen_are_the_same_as_parameters(client: FlaskClient, path: str) -> None:
-    names = [counter.value for counter in Counter]
+    names = [counter.value for counter in CounterName]
     values = (12, 11, 5, 0, 2)
     in_fen = ask(client, path, fen=f"{THREE_KINGS}:C{','.join(map(str, values))}")
     assert in_fen == ask(client, path, fen=THREE_KINGS, **dict(zip(names, values, strict=True)))
@@ -132,7 +132,7 @@ def test_answers_equal_what_the_library_says(client: FlaskClient, app: Flask, ru
         fen = clock.to_fen()
         answer = ask(client, "/v1/position", fen=fen, ruleset=ruleset)
         search = RuleSearch(tablebase, SEARCH_EFFORT)
-        ruling = clock.ruling(board_won_by(tablebase))
+        ruling = clock.ruling(win_oracle(tablebase))
         assert answer["rules"] == rules_report(ruling.states)
         prospect, moves = search.told(clock, ruling.verdict, tablebase.get_probe(position))
         assert (answer["verdict"], answer["rules_outcome"]) == (ruling.verdict, prospect)

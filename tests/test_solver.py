@@ -15,7 +15,7 @@ from squaresets import between, rank, set_of, squares_of
 
 from generator.compilation import SolverParts, compile_solver
 from generator.errors import DistanceOverflowError, StoppedError
-from generator.materials import Scope, both, canonical, leads_to, pairs
+from generator.materials import Scope, both, canonical, pairs, successor_pairs
 from generator.plan import plan
 from generator.solver import (
     king_moves as lanes,
@@ -33,10 +33,10 @@ from generator.solver.blocks import Blocks
 from generator.solver.parallel import Team
 from generator.solver.results import is_stored
 from generator.solver.side import STRIP
-from generator.solver.solver import Crew, Pair
+from generator.solver.solver import Pair, SliceSolver
 from generator.solver.subsets import subsets
-from generator.solver.successors import DRAWN, LONGEST_PLIES, Afters
-from generator.solver.workspace import Workshop
+from generator.solver.successors import DRAWN, LONGEST_PLIES, SuccessorTables
+from generator.solver.workspace import Workspace
 from tablebase.board.material import Material
 from tablebase.board.position import ALL_SQUARES, Color, Position, legal_moves, position_after
 from tablebase.kernels.jit import for_python, reported
@@ -159,13 +159,13 @@ def test_blocks_come_once_and_after_those_they_lead_to(name: str) -> None:
 # Slices
 
 
-def solve_all(pieces: int, arena: Afters, limit: int | None = 30) -> dict[Material, Pair]:
+def solve_all(pieces: int, arena: SuccessorTables, limit: int | None = 30) -> dict[Material, Pair]:
     with ThreadPoolExecutor(2) as threads:
-        crew = Crew(arena, limit, threads, 2, lambda positions: None)
+        crew = SliceSolver(arena, limit, threads, 2, lambda positions: None)
         return {pair: crew.solve(pair) for pair in pairs(pieces)}
 
 
-def arena_of(pieces: int) -> Afters:
+def arena_of(pieces: int) -> SuccessorTables:
     return afters.allocate([m for pair in pairs(pieces) for m in both(pair)], pieces)
 
 
@@ -174,7 +174,7 @@ def test_what_is_read_back_is_what_was_solved() -> None:
     solved, restored = arena_of(4), arena_of(4)
     results = solve_all(4, solved)
     with ThreadPoolExecutor(2) as threads:
-        crew = Crew(restored, 30, threads, 2, lambda positions: None)
+        crew = SliceSolver(restored, 30, threads, 2, lambda positions: None)
         for pair, values in results.items():
             for one in values[: len(both(pair))]:
                 one.dtw[~is_stored(one)] = 99  # nobody may read these
@@ -188,14 +188,14 @@ def test_what_is_read_back_is_what_was_solved() -> None:
 def test_room_for_events_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     plenty = solve_all(4, arena_of(4))
     grown = []
-    grow = Workshop.grow
+    grow = Workspace.grow
 
-    def counted(workshop: Workshop) -> None:
+    def counted(workshop: Workspace) -> None:
         grown.append(workshop)
         grow(workshop)
 
-    monkeypatch.setattr(Workshop, "grow", counted)
-    monkeypatch.setattr(Workshop, "_EVENTS_A_WORD", 1)
+    monkeypatch.setattr(Workspace, "grow", counted)
+    monkeypatch.setattr(Workspace, "_EVENTS_A_WORD", 1)
     scarce = solve_all(4, arena_of(4))
     assert grown
     for pair in plenty:
@@ -218,7 +218,7 @@ def test_a_block_shared_by_threads_is_solved_as_by_one(monkeypatch: pytest.Monke
     alone, shared, restored = arena_of(4), arena_of(4), arena_of(4)
     usual = solve_all(4, alone)
     monkeypatch.setattr(slices, "_SHARED_POSITIONS", 1)
-    monkeypatch.setattr(Workshop, "_EVENTS_A_WORD", 1)
+    monkeypatch.setattr(Workspace, "_EVENTS_A_WORD", 1)
     teams = []
 
     class Counted(Team):
@@ -230,7 +230,7 @@ def test_a_block_shared_by_threads_is_solved_as_by_one(monkeypatch: pytest.Monke
     together = solve_all(4, shared)
     assert len(teams) == sum(not pair.men for pair in usual)
     with ThreadPoolExecutor(3) as threads:
-        crew = Crew(restored, 30, threads, 3, lambda positions: None)
+        crew = SliceSolver(restored, 30, threads, 3, lambda positions: None)
         for pair, values in usual.items():
             crew.restore(pair, values)
             for one, other in zip(values, together[pair], strict=True):
@@ -251,7 +251,7 @@ def test_a_distance_that_does_not_fit_is_an_error(plies: int, fits: bool) -> Non
     size = afters.words(Material.parse("KKvK")) * 32
     arena.score[arena.score_start[place] : arena.score_start[place] + size] = 255 - (plies - 1) // 2
     with ThreadPoolExecutor(1) as threads:
-        crew = Crew(arena, 30, threads, 1, lambda positions: None)
+        crew = SliceSolver(arena, 30, threads, 1, lambda positions: None)
         if fits:
             own, _ = crew.solve(material)
             assert plies in own.dtw
@@ -263,7 +263,7 @@ def test_a_distance_that_does_not_fit_is_an_error(plies: int, fits: bool) -> Non
 def test_a_crew_that_is_stopped_ends_early() -> None:
     done: list[int] = []
     with ThreadPoolExecutor(2) as threads:
-        crew = Crew(arena_of(2), 30, threads, 2, done.append)
+        crew = SliceSolver(arena_of(2), 30, threads, 2, done.append)
         crew.stop()
         with pytest.raises(StoppedError):
             crew.solve(Material.parse("KvK"))
@@ -297,7 +297,7 @@ def test_every_move_stays_in_the_pair_or_leads_to_a_planned_one() -> None:
                     if after.bm | after.bk:
                         led_to.add(canonical(Material.of(after)))
             led_to.discard(pair)
-            assert led_to <= leads_to(pair), (mover, led_to)
+            assert led_to <= successor_pairs(pair), (mover, led_to)
             assert all(place[earlier] < place[pair] for earlier in led_to)
 
 
@@ -342,7 +342,7 @@ def test_compiling_leaves_nothing_to_compile(monkeypatch: pytest.MonkeyPatch) ->
         compile_solver(parts)
         arena = afters.allocate([m for pair in pairs(3) for m in both(pair)], 3, with_scores=dtw)
         with ThreadPoolExecutor(2) as threads, reported(compiled.append):
-            crew = Crew(arena, 30, threads, 1 + shared, lambda positions: None, ruleset.balance_plies)
+            crew = SliceSolver(arena, 30, threads, 1 + shared, lambda positions: None, ruleset.balance_plies)
             for pair in pairs(3):
                 crew.solve(pair)
     assert compiled == []

@@ -14,7 +14,6 @@ from naive import Solved
 from tablefiles import as_probe, reseal
 
 from tablebase import (
-    Boards,
     ClosedError,
     DamagedFrameError,
     DamagedHeaderError,
@@ -25,6 +24,7 @@ from tablebase import (
     NotATableError,
     Outcome,
     Position,
+    PositionArray,
     Tablebase,
     TooManyPiecesError,
     TruncatedTableError,
@@ -197,7 +197,7 @@ def test_an_outcome_that_is_none_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "KvK.wdl"
     write_table(path, material, Metric.WDL, OFFICIAL, values, generator_version="test")
     position = Position.from_fen("W:WKa1:BKg1")
-    boards = Boards.of([position])
+    boards = PositionArray.of([position])
     with open_tablebase(tmp_path) as opened:
         for ask in (opened.probe_wdl, opened.probe, lambda _: opened.probe_many(boards.sets, boards.black)):
             with pytest.raises(DamagedHeaderError, match=r"KvK\.wdl is damaged: its alphabet has 3"):

@@ -104,7 +104,11 @@ def values_of(
 def test_where_the_counts_run_apart() -> None:
     def told(material: str, ruleset: Ruleset) -> tuple[bool, int | None, int | None]:
         slice_ = Material.parse(material)
-        return ruleset.counts_apart(slice_), balance_plies(slice_, ruleset), king_plies(slice_, ruleset)
+        return (
+            ruleset.counts_material_separately(slice_),
+            balance_plies(slice_, ruleset),
+            king_plies(slice_, ruleset),
+        )
 
     assert told("KMvK", OFFICIAL) == (True, 10, 30)
     assert told("KKMvKM", OFFICIAL) == (True, 60, 30)
@@ -441,7 +445,7 @@ def test_of_5_pieces_two_positions_fail_under_both(tables5: Path, tmp_path: Path
         values = values_of(tables5, tuple(Manifest.load(tables5).slices), OFFICIAL, pool)
         start = values.arena.layout.start
         for material in Manifest.load(tables5).slices:
-            if not OFFICIAL.counts_apart(material) or values.number(material) > values.number(
+            if not OFFICIAL.counts_material_separately(material) or values.number(material) > values.number(
                 material.mirror
             ):
                 continue

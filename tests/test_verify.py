@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sweep import SOLVED, VERSION, position_at, solve, values, write
 
-from generator.verify.derive import NO_LIMIT, Arena, differences
+from generator.verify.derive import NO_LIMIT, ValueArrays, differences
 from generator.verify.verify import Report, verify
 from tablebase.board.material import Material, materials
 from tablebase.board.position import Position
@@ -34,12 +34,12 @@ SLICES = [material for pieces in (2, 3) for material in materials(pieces)]
 
 
 @pytest.fixture(scope="module")
-def arena() -> Arena:
+def arena() -> ValueArrays:
     return solve(SLICES, 30)
 
 
 @pytest.fixture(scope="module")
-def tables(arena: Arena, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tables(arena: ValueArrays, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("tables")
     write(directory, SLICES, arena, SOLVED)
     return directory
@@ -73,7 +73,7 @@ def change_statistics(directory: Path, material: Material, **changes: Any) -> No
     manifest.save(directory)
 
 
-def places(arena: Arena, material: Material, wdl: int, capture: bool = False) -> list[int]:
+def places(arena: ValueArrays, material: Material, wdl: int, capture: bool = False) -> list[int]:
     """The indices of a slice with this outcome, with a capture or without."""
     number = SLICES.index(material)
     return [
@@ -92,7 +92,7 @@ def the_problem(report: Report) -> Any:
 # What it derives
 
 
-def test_swept_values_equal_counts_from_outside(arena: Arena) -> None:
+def test_swept_values_equal_counts_from_outside(arena: ValueArrays) -> None:
     with (GOLDEN / "endgame_counts.csv").open(encoding="utf-8", newline="") as file:
         counts = {row["material"]: row for row in csv.DictReader(file)}
     for number, material in enumerate(SLICES):
@@ -106,7 +106,7 @@ def test_swept_values_equal_counts_from_outside(arena: Arena) -> None:
             assert longest == row[key], (material, key)
 
 
-def test_swept_values_equal_single_positions_from_outside(arena: Arena) -> None:
+def test_swept_values_equal_single_positions_from_outside(arena: ValueArrays) -> None:
     from tablebase.kernels.index import slot_of
 
     seen = 0
@@ -147,7 +147,7 @@ def test_a_tight_limit_agrees_with_a_naive_solver(limit: int) -> None:
     assert (cursed > 0) == (limit < 3)
 
 
-def test_captures_worked_out_anew_give_what_filled_ones_do(arena: Arena) -> None:
+def test_captures_worked_out_anew_give_what_filled_ones_do(arena: ValueArrays) -> None:
     out = np.empty((8, 5), np.int64)
     for number, material in enumerate(SLICES):
         indices = np.arange(0, material.positions, 7)
@@ -165,7 +165,7 @@ def test_without_a_limit_no_outcome_is_cursed() -> None:
 # A sound set
 
 
-def test_a_sound_set_passes(tables: Path, arena: Arena) -> None:
+def test_a_sound_set_passes(tables: Path, arena: ValueArrays) -> None:
     told: list[tuple[str, int, int]] = []
     report = verify(tables, jobs=2, progress=lambda *what: told.append(what))
     assert report.ok, list(map(str, report.problems))
@@ -202,7 +202,7 @@ def test_a_whole_sample_compares_as_much_as_all(tables: Path) -> None:
     "metrics", [(Metric.WDL,), (Metric.WDL, Metric.DTC), (Metric.WDL, Metric.DTW)], ids=str
 )
 def test_fewer_metrics_are_verified_as_far_as_they_go(
-    metrics: tuple[Metric, ...], arena: Arena, tmp_path: Path
+    metrics: tuple[Metric, ...], arena: ValueArrays, tmp_path: Path
 ) -> None:
     write(tmp_path, SLICES, arena, metrics)
     report = verify(tmp_path)
@@ -236,7 +236,7 @@ def test_fewer_metrics_are_verified_as_far_as_they_go(
 @pytest.mark.parametrize("part", [0.2, 0.7])
 def test_one_changed_value_is_named(
     copy: Path,
-    arena: Arena,
+    arena: ValueArrays,
     slice_name: str,
     outcome: int,
     metric: Metric,
@@ -261,7 +261,7 @@ def test_one_changed_value_is_named(
         assert part_of_message in str(problem)
 
 
-def test_a_sample_that_meets_a_changed_value_names_it(copy: Path, arena: Arena) -> None:
+def test_a_sample_that_meets_a_changed_value_names_it(copy: Path, arena: ValueArrays) -> None:
     material = Material.parse("KKvM")
     index = places(arena, material, 2)[1000]
     change_value(copy, material, Metric.WDL, index, 0)
@@ -269,7 +269,7 @@ def test_a_sample_that_meets_a_changed_value_names_it(copy: Path, arena: Arena) 
     assert (problem.material, problem.metric, problem.index) == (material, Metric.WDL, index)
 
 
-def test_a_sample_finds_the_fault_from_a_position_before_it(copy: Path, arena: Arena) -> None:
+def test_a_sample_finds_the_fault_from_a_position_before_it(copy: Path, arena: ValueArrays) -> None:
     """A loss made a draw shows at every position from which a move leads to it, and is named itself."""
     material = Material.parse("KvKK")
     index = places(arena, material, -2)[3]
@@ -280,7 +280,7 @@ def test_a_sample_finds_the_fault_from_a_position_before_it(copy: Path, arena: A
     assert {(p.material, p.index) for report in failed for p in report.problems} == {(material, index)}
 
 
-def test_slots_of_positions_with_a_capture_hold_anything(copy: Path, arena: Arena) -> None:
+def test_slots_of_positions_with_a_capture_hold_anything(copy: Path, arena: ValueArrays) -> None:
     material = Material.parse("KMvK")
     for wdl in (2, -2):
         for index in places(arena, material, wdl, capture=True)[:3]:
@@ -416,7 +416,7 @@ def test_wrong_longest_distances_are_found(copy: Path, name: str, wrong: str) ->
     assert name in message
 
 
-def test_another_position_as_long_is_as_good(copy: Path, arena: Arena) -> None:
+def test_another_position_as_long_is_as_good(copy: Path, arena: ValueArrays) -> None:
     material = Material.parse("KKvM")
     wdl, _, dtw = values(arena, SLICES.index(material))
     longest = np.flatnonzero((wdl > 0) & (dtw == dtw.max(where=wdl > 0, initial=0)))

@@ -23,18 +23,18 @@ from generator.solver import workspace as workshop
 from generator.solver.encode import SliceCounts, read_stored
 from generator.solver.passes import DTC_TOO_LONG
 from generator.solver.results import LONGEST_DTC, Results, is_stored, outcomes
-from generator.solver.solver import Crew, Pair
+from generator.solver.solver import Pair, SliceSolver
 from generator.solver.successors import (
     DRAWN,
-    Afters,
-    BoardWords,
+    OutcomeExceptions,
+    SuccessorTables,
     guard_of,
     on_board,
     room_for,
     with_more,
     without,
 )
-from generator.solver.workspace import Workshop, is_done
+from generator.solver.workspace import Workspace, is_done
 from tablebase.board.material import Material
 from tablebase.rules.ruleset import Ruleset
 from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL
@@ -46,14 +46,14 @@ TIGHT = [tight(f"tight-{kings}-{balance}", kings, balance) for kings, balance in
 OUTCOMES = (Metric.WDL, Metric.DTC)
 
 
-def arena_of(pieces: int, with_scores: bool) -> Afters:
+def arena_of(pieces: int, with_scores: bool) -> SuccessorTables:
     every = [m for pair in pairs(pieces) for m in both(pair)]
     return afters.allocate(every, pieces, with_scores=with_scores)
 
 
 def solve(
     pieces: int, ruleset: Ruleset, with_scores: bool, jobs: int = 2
-) -> tuple[dict[Material, Pair], Afters]:
+) -> tuple[dict[Material, Pair], SuccessorTables]:
     """The values of all pairs, and the after tables."""
     arena = arena_of(pieces, with_scores)
     with ThreadPoolExecutor(jobs) as threads:
@@ -61,9 +61,9 @@ def solve(
         return {pair: crew.solve(pair) for pair in pairs(pieces)}, crew._afters
 
 
-def crew_for(arena: Afters, ruleset: Ruleset, threads: ThreadPoolExecutor, jobs: int) -> Crew:
+def crew_for(arena: SuccessorTables, ruleset: Ruleset, threads: ThreadPoolExecutor, jobs: int) -> SliceSolver:
     limit, balance = ruleset.king_moves_plies, ruleset.balance_plies
-    return Crew(arena, limit, threads, jobs, lambda positions: None, balance)
+    return SliceSolver(arena, limit, threads, jobs, lambda positions: None, balance)
 
 
 def stored_values(results: Results, metric: Metric) -> NDArray[np.int16]:
@@ -85,7 +85,7 @@ def assert_same_values(one: dict[Material, Pair], other: dict[Material, Pair]) -
     return cursed
 
 
-def by_number(tables: Afters, words: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def by_number(tables: SuccessorTables, words: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """The words of all after tables by their numbers; one a position for a side without kings."""
     found = [np.zeros(0, np.uint32)]
     for place in sorted(
@@ -101,13 +101,13 @@ def by_number(tables: Afters, words: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return np.concatenate(found)
 
 
-def assert_same_afters(scored: Afters, other: Afters) -> None:
+def assert_same_afters(scored: SuccessorTables, other: SuccessorTables) -> None:
     """Under the rules the same, and on the board what the scores say."""
     assert np.array_equal(scored.lost, other.lost)
     assert np.array_equal(scored.won, other.won)
     lost, won = by_number(other, other.lost), by_number(other, other.won)
     words = np.arange(len(lost), dtype=np.int64)
-    found = on_board(other.board, words, BoardWords(words, lost, won))
+    found = on_board(other.board, words, OutcomeExceptions(words, lost, won))
     for place in np.argwhere(scored.start >= 0).tolist():
         material = Material(place[0], place[1], place[2], place[3])
         lanes, count = afters.lanes(material), afters.words(material)
@@ -119,7 +119,7 @@ def assert_same_afters(scored: Afters, other: Afters) -> None:
         assert np.array_equal(lost_here, found.lost[first : first + count]), str(material)
         assert np.array_equal(won_here, found.won[first : first + count]), str(material)
     assert np.all(np.diff(other.board.words) > 0)
-    ruled = BoardWords(other.board.words, lost[other.board.words], won[other.board.words])
+    ruled = OutcomeExceptions(other.board.words, lost[other.board.words], won[other.board.words])
     assert np.all((ruled.lost != other.board.lost) | (ruled.won != other.board.won))
     assert set(np.flatnonzero(other.guard)) == set((other.board.words >> 8).tolist())
 
@@ -201,13 +201,13 @@ def test_board_words_go_with_their_material() -> None:
     first = int(tables.start[2, 0, 1, 0])
     inside = (tables.board.words >= first) & (tables.board.words < first + afters.words(material))
     assert inside.any()
-    left = afters.forget_material(tables, material).board
+    left = afters.drop_material(tables, material).board
     for before, after in zip(tables.board, left, strict=True):
         assert np.array_equal(before[~inside], after)
     assert set(np.flatnonzero(tables.guard)) == set((left.words >> 8).tolist())
 
 
-def words(*numbers: int, lost: int = 0) -> BoardWords:
+def words(*numbers: int, lost: int = 0) -> OutcomeExceptions:
     room = room_for(len(numbers))
     room.words[:], room.lost[:] = numbers, lost
     return room
@@ -228,7 +228,7 @@ def test_of_two_words_with_one_number_the_last_counts() -> None:
 def test_a_dtc_that_does_not_fit_is_an_error() -> None:
     material = Material.parse("KvK")
     with pytest.raises(DistanceOverflowError, match=f"KvK has a DTC of more than {LONGEST_DTC} plies"):
-        is_done(Workshop(material), DTC_TOO_LONG, material)
+        is_done(Workspace(material), DTC_TOO_LONG, material)
 
 
 # Whole runs

@@ -59,7 +59,7 @@ def statistics(
     ruleset: Ruleset,
 ) -> Statistics:
     longest: list[int | str | None] = []
-    balance = (wdl == 2) & ruleset.counts_apart(material)
+    balance = (wdl == 2) & ruleset.counts_material_separately(material)
     for distances, having in ((plies, wdl > 0), (plies, wdl < 0), (dtc, wdl == 2), (dtb, balance)):
         if not having.any():
             longest += [None, None]

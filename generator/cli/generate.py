@@ -33,7 +33,7 @@ _TALKATIVE = (
 )
 
 
-def generate_there(args: argparse.Namespace, scope: Scope) -> int:
+def run_on_cluster(args: argparse.Namespace, scope: Scope) -> int:
     """Do what the arguments of `shashki generate` say, on a cluster; returns the exit status."""
     options = Options(
         args.jobs,
@@ -55,7 +55,7 @@ def generate_there(args: argparse.Namespace, scope: Scope) -> int:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with closing(Bar()) as bar:
         summary = generate_on_cluster(args.cluster, address, scope, args.metrics, ruleset, bar, options)
-    print(summed_up(summary, scope, address))
+    print(summary_text(summary, scope, address))
     return 0
 
 
@@ -174,7 +174,7 @@ def _generate(args: argparse.Namespace) -> int:
     try:
         if args.cluster or args.cluster_size:
             args.extra = "cluster"  # what lacks now is of that
-            return generate_there(args, scope)
+            return run_on_cluster(args, scope)
         return _generate_here(args, scope)
     except KeyboardInterrupt:
         if not args.dry_run:
@@ -226,15 +226,15 @@ def _generate_here(args: argparse.Namespace, scope: Scope) -> int:
             file=sys.stderr,
         )
         return 1
-    print(summed_up(summary, scope, str(args.data)))
+    print(summary_text(summary, scope, str(args.data)))
     return 0
 
 
-def summed_up(summary: "Summary", scope: Scope, place: str) -> str:
+def summary_text(summary: "Summary", scope: Scope, place: str) -> str:
     """What a run has done, in a line."""
-    from generator.plan import readable
+    from generator.plan import format_bytes
 
-    sizes = ", ".join(f"{metric} {readable(size)}" for metric, size in summary.sizes.items() if size)
+    sizes = ", ".join(f"{metric} {format_bytes(size)}" for metric, size in summary.sizes.items() if size)
     if not summary.plan.todo:
         return f"nothing to do: {scope} are in {place} ({sizes})"
     rate = summary.plan.positions / summary.seconds
@@ -247,7 +247,7 @@ def summed_up(summary: "Summary", scope: Scope, place: str) -> str:
 
 def _dry_run(args: argparse.Namespace, scope: Scope, jobs: int) -> int:
     from generator.errors import PlanError
-    from generator.plan import available_disk, available_memory, readable
+    from generator.plan import available_disk, available_memory, format_bytes
     from generator.run import check_plan, is_mapped, make_plan, needs, replacing_note
 
     work = make_plan(args.data, scope, args.metrics, jobs, RULESETS[args.ruleset], args.replace)
@@ -261,12 +261,11 @@ def _dry_run(args: argparse.Namespace, scope: Scope, jobs: int) -> int:
     print(f"metrics    {','.join(work.metrics)}")
     limit = args.memory or available_memory()
     memory, disk = needs(work, limit)
-    print(
-        f"memory     about {readable(memory)}, of {readable(limit)} {'given' if args.memory else 'available'}"
-    )
-    free = readable(available_disk(args.data))
-    scratch = f", {readable(disk - work.disk)} of it for a while" if is_mapped(work, limit) else ""
-    print(f"disk       about {readable(disk)}{scratch}, of {free} free in {args.data}")
+    whose = "given" if args.memory else "available"
+    print(f"memory     about {format_bytes(memory)}, of {format_bytes(limit)} {whose}")
+    free = format_bytes(available_disk(args.data))
+    scratch = f", {format_bytes(disk - work.disk)} of it for a while" if is_mapped(work, limit) else ""
+    print(f"disk       about {format_bytes(disk)}{scratch}, of {free} free in {args.data}")
     try:
         check_plan(args.data, work, limit)
     except PlanError as error:

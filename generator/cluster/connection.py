@@ -9,7 +9,7 @@ from types import TracebackType
 from distributed import Client, LocalCluster
 
 from generator.cluster.settings import identity
-from generator.errors import ClusterError, OtherProgramError
+from generator.errors import ClusterError, ProgramMismatchError
 from generator.plan import available_cores, available_memory
 
 LOCAL = "local:"
@@ -38,7 +38,7 @@ class Connection:
 
     Raises:
         ClusterError: nobody is there, or the workers cannot do this.
-        OtherProgramError: a worker is of another version.
+        ProgramMismatchError: a worker is of another version.
     """
 
     client: Client
@@ -149,7 +149,7 @@ class Connection:
                     "extra `cluster`"
                 )
             if not isinstance(program, Exception) and program != identity():
-                raise OtherProgramError(
+                raise ProgramMismatchError(
                     f"the worker {address} is {program}, and this command {identity()}: install the same "
                     "version on both; nothing was begun"
                 )

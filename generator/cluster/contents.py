@@ -6,7 +6,7 @@ from pathlib import Path
 
 from generator.cluster.store import Store
 from generator.cluster.tasks import RECORD, Record, is_of_tasks
-from generator.errors import DamagedFileError, OtherTablesError
+from generator.errors import DamagedFileError, IncompatibleTablesError
 from generator.run import is_stray, is_table_name, is_whole, open_manifest
 from tablebase.board.material import Material
 from tablebase.errors import TableError, WrongVersionError
@@ -33,7 +33,7 @@ class Contents:
         digest: of the settings of the run.
 
     Raises:
-        OtherTablesError: its tables are of another kind; nothing was changed.
+        IncompatibleTablesError: its tables are of another kind; nothing was changed.
         StoreError: the store refuses.
     """
 
@@ -64,8 +64,8 @@ class Contents:
             if found is not None and found != ruleset:
                 raise self._other_tables(f"tables made under other draw rules ({found.name})")
 
-    def _other_tables(self, kind: str) -> OtherTablesError:
-        return OtherTablesError(
+    def _other_tables(self, kind: str) -> IncompatibleTablesError:
+        return IncompatibleTablesError(
             f"{self._store.address} holds {kind}, and a run cannot go on with those; nothing was changed: "
             "empty it, or name another store, or add --replace to remove its tables and make all again"
         )

@@ -22,7 +22,7 @@ from generator.cluster.settings import Options, Settings, identity
 from generator.cluster.store import Store
 from generator.cluster.tasks import AFTER, Kind, Record, Task, task_graph, users_of
 from generator.cluster.worker import run_task
-from generator.errors import BusyError, ClusterError, DamagedFileError, OtherStoreError
+from generator.errors import BusyError, ClusterError, DamagedFileError, StoreMismatchError
 from generator.materials import Scope, both
 from generator.plan import Plan, plan
 from generator.run import Progress, Silent, Summary, wanted_metrics
@@ -75,10 +75,10 @@ def generate_on_cluster(
         seen: is called with what is known of each task that is done.
 
     Raises:
-        OtherTablesError: the store holds tables of another kind; nothing was changed.
+        IncompatibleTablesError: the store holds tables of another kind; nothing was changed.
         BusyError: another run writes to the store.
         StoreError: the store refuses.
-        OtherProgramError: a worker is of another version.
+        ProgramMismatchError: a worker is of another version.
         ClusterError: there is no such cluster, or its workers cannot do it.
         DistanceOverflowError: a distance does not fit the solver.
     """
@@ -155,7 +155,7 @@ class _Run:
             except DamagedFileError as error:
                 self._repair(f"{error}: it is made again")
                 self.contents.remove_damaged(error)
-            except OtherStoreError:
+            except StoreMismatchError:
                 if is_claimed(self._store, self._settings.claim):
                     raise
                 self._repair(f"{CLAIM} has gone from the store: it is written again")

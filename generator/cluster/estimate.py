@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from generator.cluster.settings import Settings
 from generator.cluster.tasks import Kind, Task, users_of
-from generator.materials import Scope, both, leads_to
+from generator.materials import Scope, both, successor_pairs
 from generator.plan import LISTED_BYTES, PROGRAM_BYTES, READ_BYTES, Plan
 from generator.solver.dtb_scores import balance_bytes
 from generator.solver.successors import size_in_bytes, words
@@ -42,10 +42,10 @@ def _memory_sizes(settings: Settings, pair: Material) -> _MemorySizes:
     positions = [material.positions for material in both(pair)]
     return _MemorySizes(
         LISTED_BYTES * pair.blocks,
-        sum(work.table_bytes(child) for child in leads_to(pair)),
+        sum(work.table_bytes(child) for child in successor_pairs(pair)),
         work.table_bytes(pair),
         work.result_bytes(pair),
-        balance_bytes(pair) if settings.rules.counts_apart(pair) else 0,
+        balance_bytes(pair) if settings.rules.counts_material_separately(pair) else 0,
         work.rooms(pair),
         sum(positions),
         max(positions),
@@ -153,11 +153,11 @@ class _Sizes(NamedTuple):
 def _sizes(settings: Settings, pair: Material) -> _Sizes:
     scores = settings.with_scores
     positions = sum(material.positions for material in both(pair))
-    balance = settings.rules.counts_apart(pair)
+    balance = settings.rules.counts_material_separately(pair)
     return _Sizes(
         positions,
         after_bytes(pair, scores),
-        sum(after_bytes(child, scores) for child in leads_to(pair)),
+        sum(after_bytes(child, scores) for child in successor_pairs(pair)),
         32 * sum(words(material) for material in both(pair)) if balance else 0,
         positions * (1 + scores + (balance and Metric.DTB in settings.wanted)),
     )

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 
 from generator.cluster.store import Store
 from generator.cluster.tasks import FOLDER
-from generator.errors import BusyError, OtherStoreError, StoreError
+from generator.errors import BusyError, StoreError, StoreMismatchError
 from generator.lock import FILE_NAME, locked
 
 RENEWED = 10.0
@@ -170,14 +170,14 @@ def check_claim(store: Store, claim: str, patience: float) -> None:
     seconds late.
 
     Raises:
-        OtherStoreError: it has not, or the run has come to its end.
+        StoreMismatchError: it has not, or the run has come to its end.
     """
     until = time.monotonic() + patience
     while (found := _found(store)) != claim:
         if found is None and time.monotonic() < until:
             time.sleep(0.5)
             continue
-        raise OtherStoreError(
+        raise StoreMismatchError(
             f"the worker on {socket.gethostname()} does not find in {store.address} what this command has "
             "written there: name a store that all machines have at the same address, with --store"
         )

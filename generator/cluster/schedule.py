@@ -17,7 +17,7 @@ from generator.cluster.estimate import (
 from generator.cluster.settings import Options, Settings
 from generator.cluster.tasks import Kind, Task, task_graph, users_of
 from generator.materials import Scope
-from generator.plan import Plan, plan, readable
+from generator.plan import Plan, format_bytes, plan
 from generator.run import wanted_metrics
 from tablebase.board.material import Material
 from tablebase.rules.ruleset import Ruleset
@@ -170,13 +170,13 @@ def simulation_text(
     yield f"tasks      {len(tasks):,} ({kinds}), where blocks can be told apart of {most} at the most"
     yield f"work       {_hours(found.work)} of one core"
     yield (
-        f"store      {readable(found.read)} read, {readable(found.written)} written, each worker at "
-        f"{readable(STORE_SPEED)} a second"
+        f"store      {format_bytes(found.read)} read, {format_bytes(found.written)} written, each worker at "
+        f"{format_bytes(STORE_SPEED)} a second"
     )
     half = found.memory[len(found.memory) // 2]
     yield (
-        f"memory     {readable(found.memory[-1])} at the most ({found.largest.key}), half of the tasks "
-        f"{readable(half)} or less; less is mapped from disk"
+        f"memory     {format_bytes(found.memory[-1])} at the most ({found.largest.key}), half of the tasks "
+        f"{format_bytes(half)} or less; less is mapped from disk"
     )
     chain = [str(task.pair) for task in found.chain]
     names = [name for number, name in enumerate(chain) if number == 0 or name != chain[number - 1]]

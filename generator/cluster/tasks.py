@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.materials import both, leads_to
+from generator.materials import both, successor_pairs
 from generator.plan import Plan
 from tablebase.board.material import Material
 from tablebase.tables.files import FileRecord
@@ -158,9 +158,11 @@ def task_graph(work: Plan, most_positions: int = TASK_POSITIONS, there: Containe
     tasks: list[Task] = []
     last_of: dict[Material, str] = {}
     known, wanted = set(work.known), set(work.order)
-    led_to = {child for pair in work.order for child in leads_to(pair)}
+    led_to = {child for pair in work.order for child in successor_pairs(pair)}
     for pair in work.order:
-        children = tuple(last_of[child] for child in sorted(leads_to(pair) & wanted, key=Material.place))
+        children = tuple(
+            last_of[child] for child in sorted(successor_pairs(pair) & wanted, key=Material.place)
+        )
         leaves = pair in led_to
         if pair in known:
             last = _done_before(pair, there) or Task(Kind.RESTORE, pair, children=children)

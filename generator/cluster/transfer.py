@@ -18,11 +18,11 @@ from generator.errors import DamagedFileError
 from generator.materials import both
 from generator.memory import Memory
 from generator.solver import successors as afters
-from generator.solver.blocks import Placed
-from generator.solver.solver import Crew
+from generator.solver.blocks import PlacedBlocks
+from generator.solver.solver import SliceSolver
 from generator.solver.successors import (
-    Afters,
-    BoardWords,
+    OutcomeExceptions,
+    SuccessorTables,
     block_numbers,
     lanes,
     parts_of,
@@ -106,7 +106,7 @@ _FORGET = "forget"
 _BITS = "bits"
 
 
-def whole(tables: Afters, pair: Material) -> dict[str, NDArray[Any]]:
+def whole(tables: SuccessorTables, pair: Material) -> dict[str, NDArray[Any]]:
     """The after tables of a pair."""
     found: dict[str, NDArray[Any]] = {}
     for side, material in enumerate(both(pair)):
@@ -114,13 +114,13 @@ def whole(tables: Afters, pair: Material) -> dict[str, NDArray[Any]]:
             found[f"{side}.{name}"] = part
         begin, end = np.searchsorted(tables.board.words, _words_of(tables, material))
         numbers, lost, won = tables.board
-        board = BoardWords(numbers[begin:end], lost[begin:end], won[begin:end])
+        board = OutcomeExceptions(numbers[begin:end], lost[begin:end], won[begin:end])
         found |= _board_arrays(tables, side, material, board)
     return found
 
 
 def of_blocks(
-    tables: Afters, pair: Material, placed: Placed, board_words: Iterable[BoardWords]
+    tables: SuccessorTables, pair: Material, placed: PlacedBlocks, board_words: Iterable[OutcomeExceptions]
 ) -> dict[str, NDArray[Any]]:
     """The after tables of some blocks.
 
@@ -145,7 +145,7 @@ def of_blocks(
         # In order, as threads list them in any.
         numbers_listed = [part.words[here] for part, here in zip(listed, mine, strict=True)]
         order = np.argsort(np.concatenate([np.zeros(0, np.int64), *numbers_listed]), kind="stable")
-        for number, field in enumerate(BoardWords._fields):
+        for number, field in enumerate(OutcomeExceptions._fields):
             parts = [part[number][here] for part, here in zip(listed, mine, strict=True)]
             kind = np.int64 if field == "words" else np.uint32
             joined = np.concatenate([np.zeros(0, kind), *parts])[order]
@@ -153,7 +153,7 @@ def of_blocks(
     return found
 
 
-def load(tables: Afters, pair: Material, path: Path, memory: Memory) -> list[BoardWords]:
+def load(tables: SuccessorTables, pair: Material, path: Path, memory: Memory) -> list[OutcomeExceptions]:
     """Fill in after tables from a file of either kind; returns what of them is otherwise on the board. Any
     number of threads may do this, with a file each.
 
@@ -192,13 +192,13 @@ def load(tables: Afters, pair: Material, path: Path, memory: Memory) -> list[Boa
                 memory.take(target)
                 by_block = _by_block(target, material, name)
                 by_block[numbers] = values.reshape(len(numbers), -1)
-        listed = BoardWords(*(kept[f"{side}.{_BOARD}.{field}"] for field in BoardWords._fields))
+        listed = OutcomeExceptions(*(kept[f"{side}.{_BOARD}.{field}"] for field in OutcomeExceptions._fields))
         board.append(listed._replace(words=listed.words + _words_of(tables, material)[0]))
     return board
 
 
-def forgotten(tables: Afters, pair: Material, places: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    """Places of positions of a pair that its after tables are to forget (`Crew.drawn_by_both`)."""
+def forgotten(tables: SuccessorTables, pair: Material, places: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """The places of the positions of a pair that both counters draw together, for `load_forgotten`."""
     found: dict[str, NDArray[Any]] = {}
     for side, material in enumerate(both(pair)):
         first, last = _words_of(tables, material)
@@ -207,7 +207,7 @@ def forgotten(tables: Afters, pair: Material, places: NDArray[np.int64]) -> dict
     return found
 
 
-def load_forgotten(crew: Crew, pair: Material, path: Path) -> None:
+def load_forgotten(crew: SliceSolver, pair: Material, path: Path) -> None:
     """Let after tables, all of which are loaded, forget what a file says.
 
     Raises:
@@ -223,7 +223,7 @@ def load_forgotten(crew: Crew, pair: Material, path: Path) -> None:
 
 
 def score_arrays(parts: Iterable[NDArray[np.uint8]]) -> dict[str, NDArray[Any]]:
-    """The scores to the balance change of some blocks (`BalanceScores.parts`)."""
+    """The scores to the balance change of some blocks (`DtbScores.parts`)."""
     return {f"{side}.{_SCORE}": part for side, part in enumerate(parts)}
 
 
@@ -238,7 +238,7 @@ def read_scores(path: Path, parts: Iterable[NDArray[np.uint8]]) -> None:
     read_arrays(path, lambda name, kind, count: rooms[name])
 
 
-def _numbers(pair: Material, placed: Placed) -> list[NDArray[np.int64]]:
+def _numbers(pair: Material, placed: PlacedBlocks) -> list[NDArray[np.int64]]:
     """The numbers of blocks in the after tables of `both`."""
     numbers = block_numbers(placed.men)
     turned = block_numbers(placed.turned_men[placed.bases[:, 1] >= 0])
@@ -254,13 +254,13 @@ def _by_block(part: NDArray[Any], material: Material, name: str) -> NDArray[Any]
     return part.reshape(-1, size)
 
 
-def _words_of(tables: Afters, material: Material) -> tuple[int, int]:
+def _words_of(tables: SuccessorTables, material: Material) -> tuple[int, int]:
     first = afters.first_word(tables, material)
     return first, first + words(material)
 
 
 def _board_arrays(
-    tables: Afters, side: int, material: Material, board: BoardWords
+    tables: SuccessorTables, side: int, material: Material, board: OutcomeExceptions
 ) -> dict[str, NDArray[Any]]:
     relative = board._replace(words=board.words - _words_of(tables, material)[0])
     return {f"{side}.{_BOARD}.{field}": array for field, array in relative._asdict().items()}

@@ -39,7 +39,7 @@ from generator.cluster.transfer import (
     write_arrays,
 )
 from generator.cluster.workspace import Bench
-from generator.errors import ClusterError, OtherProgramError
+from generator.errors import ClusterError, ProgramMismatchError
 from generator.materials import both
 from generator.plan import available_cores
 from generator.solver.blocks import Blocks
@@ -72,14 +72,14 @@ def run_task(
         before: the records of the tasks that it needs, in the order of `task.needs`.
 
     Raises:
-        OtherProgramError: this worker is of another version than the command.
+        ProgramMismatchError: this worker is of another version than the command.
         DamagedFileError: a file of the store is not what was written there.
         ClusterError: this worker has not got the disk or the memory for it.
         StoreError: the store refuses, or is not the command's.
         GenerationError: see `generate`.
     """
     if identity() != settings.program:
-        raise OtherProgramError(
+        raise ProgramMismatchError(
             f"the worker on {socket.gethostname()} is {identity()}, and the command {settings.program}: "
             "install the same version on both; what is finished is kept, and the same command goes on"
         )
@@ -254,7 +254,7 @@ class _Worker:
             bench.load_blocks(self._blocks, self._fetch)
             results = self._all_values(bench)
             self._lap("loading")
-            places = bench.crew.drawn_by_both(self._pair, results)
+            places = bench.crew.positions_drawn_by_both_counters(self._pair, results)
             self._lap("working")
             if len(places):
                 self._leave(FORGET, forgotten(bench.crew.afters, self._pair, places))

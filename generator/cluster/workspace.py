@@ -13,8 +13,8 @@ from generator.cluster.transfer import load, load_forgotten, read_scores
 from generator.materials import both
 from generator.memory import Memory
 from generator.solver import successors as afters
-from generator.solver.solver import BlockWork, Crew
-from generator.solver.successors import BoardWords
+from generator.solver.solver import BlockWork, SliceSolver
+from generator.solver.successors import OutcomeExceptions
 from tablebase.board.material import Material
 from tablebase.tables.format import Metric
 
@@ -46,7 +46,7 @@ class Bench:
         self._threads = ThreadPoolExecutor(jobs)
         self.run = self._threads.map
         self.watched = self._memory.watched
-        self.crew = Crew(
+        self.crew = SliceSolver(
             tables,
             settings.rules.king_moves_plies,
             self._threads,
@@ -85,7 +85,7 @@ class Bench:
         ]
         tables = self.crew.afters
 
-        def load_one(of: tuple[Material, str, Record]) -> list[BoardWords]:
+        def load_one(of: tuple[Material, str, Record]) -> list[OutcomeExceptions]:
             pair, name, record = of
             return load(tables, pair, fetch(name, record), self._memory)
 

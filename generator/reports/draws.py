@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.materials import after_captures, after_promotion, require_tables, with_captures
+from generator.materials import after_captures, after_promotion, capture_closure, require_tables
 from generator.reports import lone_kings as lonekings
 from generator.reports.lone_kings import Allowance, LoneKing, LoneKings, Standing
 from generator.verify.slices import Done
@@ -71,7 +71,7 @@ def tables_of_changed(manifest: Manifest, changed: Iterable[Material]) -> set[Ma
     Raises:
         MissingTableError: one is not there; the message names the table.
     """
-    needed = with_captures(changed)
+    needed = capture_closure(changed)
     require_tables(manifest, needed, Metric.WDL, "counting what the rules change")
     return needed
 
@@ -117,7 +117,7 @@ def tables_of_king_moves_alone(manifest: Manifest, changed: Iterable[Material]) 
         MissingTableError: one is not there; the message names the table.
     """
     both = {each for material in changed for each in (material, material.mirror)}
-    needed = with_captures(both | {after for material in both for after in after_promotion(material)})
+    needed = capture_closure(both | {after for material in both for after in after_promotion(material)})
     require_tables(manifest, needed, Metric.WDL, "telling what the king-moves rule alone changes")
     return needed
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.materials import require_tables, with_captures
-from generator.verify.derive import Arena
+from generator.materials import capture_closure, require_tables
+from generator.verify.derive import ValueArrays
 from generator.verify.values import Values
 from tablebase.board.material import Material
 from tablebase.board.position import MAIN_ROAD, Position
@@ -106,7 +106,7 @@ def _decide_lone(
 
 
 def moves_off_the_road(
-    arena: Arena, stronger: Sequence[int], lone: Sequence[int], on_road: Sequence[NDArray[np.bool_]]
+    arena: ValueArrays, stronger: Sequence[int], lone: Sequence[int], on_road: Sequence[NDArray[np.bool_]]
 ) -> NDArray[np.uint8]:
     """The least number of the stronger side's own moves that force the end of the case, for every slot.
 
@@ -260,7 +260,7 @@ def tables_needed(manifest: Manifest, pieces: int) -> set[Material]:
     Raises:
         MissingTableError: one is not there, or has no DTW; the message names the table.
     """
-    needed = with_captures(lone_king_materials(pieces))
+    needed = capture_closure(lone_king_materials(pieces))
     for metric in (Metric.WDL, Metric.DTW):
         require_tables(manifest, needed, metric, "what is checked of a lone king")
     return needed

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from generator.solver.captures import SCRATCH
 from generator.solver.conversions import take_exits
 from generator.solver.dtb import StairRoom, climb, count_lacking, stair_room
-from generator.solver.dtb_scores import Tiers, begin_balance_scores
+from generator.solver.dtb_scores import ScoreTiers, begin_balance_scores
 from generator.solver.events import list_events, score_balance
 from generator.solver.kingless import LONGEST_SETTLED, settle
 from generator.solver.man_conversions import take_exits_of_men
@@ -24,9 +24,9 @@ from generator.solver.results import (
     VALUE,
     Results,
 )
-from generator.solver.side import FIRST_PART, ONE_PART, Side, SideRoom, side_within, word_count
+from generator.solver.side import FIRST_PART, ONE_PART, Side, SideBuffers, side_within, word_count
 from generator.solver.subsets import BINOMIAL, Subsets
-from generator.solver.successors import DRAWN, Afters, BoardWords, put_bits
+from generator.solver.successors import DRAWN, OutcomeExceptions, SuccessorTables, put_bits
 from tablebase.kernels.bits import highest, lowest, popcount, signed
 from tablebase.kernels.jit import inlined, inner, step
 
@@ -145,7 +145,7 @@ def gather(
 
 
 @inner
-def finish_afters(side: Side, afters: Afters) -> None:
+def finish_afters(side: Side, afters: SuccessorTables) -> None:
     """Complete a batch's after tables, in which all scores, if any, stand already."""
     words, starts, lost, won = word_count(side), side.word_start, side.lost, side.won
     first_bits, lost_after, won_after = side.first_bit, afters.lost, afters.won
@@ -219,7 +219,7 @@ class Batch(NamedTuple):
 
 
 @inlined
-def _sides(batch: Batch, afters: Afters, rooms: tuple[SideRoom, SideRoom]) -> Any:
+def _sides(batch: Batch, afters: SuccessorTables, rooms: tuple[SideBuffers, SideBuffers]) -> Any:
     kings, opponent_kings = batch.kings, batch.opponent_kings
     return (
         side_within(kings, opponent_kings, batch.men, batch.bases[0], afters, rooms[0]),
@@ -231,9 +231,9 @@ def _sides(batch: Batch, afters: Afters, rooms: tuple[SideRoom, SideRoom]) -> An
 def exits_of_kings(
     batch: Batch,
     tables: Subsets,
-    afters: Afters,
+    afters: SuccessorTables,
     work: NDArray[np.int64],
-    rooms: tuple[SideRoom, SideRoom],
+    rooms: tuple[SideBuffers, SideBuffers],
     results: tuple[Results, Results],
     known: bool,
 ) -> None:
@@ -248,9 +248,9 @@ def exits_of_kings(
 def exits_of_men(
     batch: Batch,
     tables: Subsets,
-    afters: Afters,
+    afters: SuccessorTables,
     work: NDArray[np.int64],
-    rooms: tuple[SideRoom, SideRoom],
+    rooms: tuple[SideBuffers, SideBuffers],
     results: tuple[Results, Results],
     known: bool,
 ) -> None:
@@ -266,8 +266,8 @@ def passes_of_kings(
     batch: Batch,
     limit: int,
     tables: Subsets,
-    afters: Afters,
-    rooms: tuple[SideRoom, SideRoom],
+    afters: SuccessorTables,
+    rooms: tuple[SideBuffers, SideBuffers],
     strip_room: NDArray[np.uint32],
 ) -> int:
     """Second step, if both sides have kings: run the passes. Returns 0, `CUT`, or an error code."""
@@ -284,8 +284,8 @@ def passes_of_men(
     batch: Batch,
     limit: int,
     tables: Subsets,
-    afters: Afters,
-    rooms: tuple[SideRoom, SideRoom],
+    afters: SuccessorTables,
+    rooms: tuple[SideBuffers, SideBuffers],
     strip_room: NDArray[np.uint32],
 ) -> int:
     """Second step, if a side has no kings: settle its positions. Returns 0, `CUT`, or an error code."""
@@ -304,11 +304,11 @@ def balance_pass(
     batch: Batch,
     limit: int,
     tables: Subsets,
-    afters: Afters,
+    afters: SuccessorTables,
     work: NDArray[np.int64],
-    rooms: tuple[SideRoom, SideRoom],
+    rooms: tuple[SideBuffers, SideBuffers],
     strip_room: NDArray[np.uint32],
-    tiers: tuple[Tiers, Tiers],
+    tiers: tuple[ScoreTiers, ScoreTiers],
 ) -> tuple[int, int]:
     """Third step: find DTB up to `limit` plies.
 
@@ -339,9 +339,9 @@ def balance_climb(
     limit: int,
     last_slot: int,
     tables: Subsets,
-    afters: Afters,
-    rooms: tuple[SideRoom, SideRoom],
-    tiers: tuple[Tiers, Tiers],
+    afters: SuccessorTables,
+    rooms: tuple[SideBuffers, SideBuffers],
+    tiers: tuple[ScoreTiers, ScoreTiers],
     room: StairRoom,
 ) -> bool:
     """Third step, if positions lack a DTB: find DTB beyond the limit of king moves.
@@ -357,9 +357,9 @@ def balance_climb(
 def balance_draws(
     batch: Batch,
     tables: Subsets,
-    afters: Afters,
-    rooms: tuple[SideRoom, SideRoom],
-    tiers: tuple[Tiers, Tiers],
+    afters: SuccessorTables,
+    rooms: tuple[SideBuffers, SideBuffers],
+    tiers: tuple[ScoreTiers, ScoreTiers],
 ) -> None:
     """Third step, its end: positions that are left without a score are drawn."""
     sides = _sides(batch, afters, rooms)
@@ -371,10 +371,10 @@ def balance_draws(
 def board_pass(
     batch: Batch,
     tables: Subsets,
-    afters: Afters,
-    rooms: tuple[SideRoom, SideRoom],
+    afters: SuccessorTables,
+    rooms: tuple[SideBuffers, SideBuffers],
     strip_room: NDArray[np.uint32],
-    board_words: BoardWords,
+    board_words: OutcomeExceptions,
     cut: bool,
 ) -> int:
     """Fourth step, only without scores: the pass on the board. Returns what `pass_on_board` does."""
@@ -389,8 +389,8 @@ def board_pass(
 def gather_batch(
     batch: Batch,
     tables: Subsets,
-    afters: Afters,
-    rooms: tuple[SideRoom, SideRoom],
+    afters: SuccessorTables,
+    rooms: tuple[SideBuffers, SideBuffers],
     work: NDArray[np.int64],
     results: tuple[Results, Results],
     with_balance: bool,
@@ -401,7 +401,7 @@ def gather_batch(
         gather(sides[s], tables, results[s], batch.bases[s], with_balance, work, FIRST_PART, ONE_PART)
 
 
-def _room_to_climb(rooms: tuple[SideRoom, SideRoom]) -> StairRoom:
+def _room_to_climb(rooms: tuple[SideBuffers, SideBuffers]) -> StairRoom:
     return stair_room(max(room.words.shape[1] for room in rooms))
 
 
@@ -409,13 +409,13 @@ def solve_batch(
     batch: Batch,
     limit: int,
     tables: Subsets,
-    afters: Afters,
+    afters: SuccessorTables,
     capture_work: NDArray[np.int64],
-    rooms: tuple[SideRoom, SideRoom],
+    rooms: tuple[SideBuffers, SideBuffers],
     strip_room: NDArray[np.uint32],
-    board_words: BoardWords,
+    board_words: OutcomeExceptions,
     results: tuple[Results, Results],
-    tiers: tuple[Tiers, Tiers],
+    tiers: tuple[ScoreTiers, ScoreTiers],
     balance_limit: int,
     known: bool,
 ) -> int:

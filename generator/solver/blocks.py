@@ -19,7 +19,7 @@ _OTHER_MEN_SQUARES = 0xFFFFFFF0
 _NOT_KEPT = 255
 
 
-class Placed(NamedTuple):
+class PlacedBlocks(NamedTuple):
     """Some blocks, as `solve_batch` takes them: `men`, `turned_men`, `bases`, int64 [block, 2]."""
 
     men: NDArray[np.int64]
@@ -203,10 +203,10 @@ class Blocks:
     def __len__(self) -> int:
         return len(self._order)
 
-    def place(self, first: int, last: int) -> Placed:
+    def place(self, first: int, last: int) -> PlacedBlocks:
         """The blocks `first` to `last` - 1."""
         shape = (last - first, 2)
-        placed = Placed(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.int64))
+        placed = PlacedBlocks(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.int64))
         _place(
             self._order[first:last],
             *self._sets,

@@ -22,14 +22,14 @@ from generator.solver.captures import COUNT, ENDING, FIRST_ENDING, LAST_ROW, SCR
 from generator.solver.results import BLESSED_LOSS, DRAW, NOT_DECIDED, VALUE, Results
 from generator.solver.side import FIRST_PART, ONE_PART, STRIP, Side
 from generator.solver.subsets import BINOMIAL, STEP, Subsets, rank
-from generator.solver.successors import DRAWN, GUARD_SHIFT, WIN_AT_ONCE, Afters, block_offset, find
+from generator.solver.successors import DRAWN, GUARD_SHIFT, WIN_AT_ONCE, SuccessorTables, block_offset, find
 from tablebase.kernels.bits import highest, lowest, popcount, signed
 from tablebase.kernels.jit import inner
 
 
 @inner
 def take_captures(
-    side: Side, tables: Subsets, afters: Afters, work: NDArray[np.int64], part: int, parts: int
+    side: Side, tables: Subsets, afters: SuccessorTables, work: NDArray[np.int64], part: int, parts: int
 ) -> None:
     """The captures of a batch: which lanes have one (the rest of the valid ones are `quiet`), and their
     best; all other scores are set to 0. Threads can share the words, each a `part` of `parts`."""
@@ -146,7 +146,7 @@ def take_captures(
 
 
 @inner
-def _take_mens_moves(side: Side, tables: Subsets, afters: Afters, promotions: bool) -> None:
+def _take_mens_moves(side: Side, tables: Subsets, afters: SuccessorTables, promotions: bool) -> None:
     """The men's moves of a batch, for its quiet positions: promotions, or all others."""
     kings, columns, rows, opponent_kings = side.kings, side.columns, side.rows, side.opponent_kings
     men_of, opponent_men_of = side.men, side.opponent_men
@@ -286,7 +286,7 @@ def take_known(side: Side, tables: Subsets, results: Results, bases: NDArray[np.
 def take_exits(
     side: Side,
     tables: Subsets,
-    afters: Afters,
+    afters: SuccessorTables,
     work: NDArray[np.int64],
     known: bool,
     results: Results,

@@ -26,7 +26,7 @@ from tablebase.kernels.bits import signed
 from tablebase.kernels.jit import inner, kernel
 
 
-class Tiers(NamedTuple):
+class ScoreTiers(NamedTuple):
     """The scores of a material or its mirror: those of the tier in work, those of the one before it, and the
     place of each block (by `block_number`) in its tier, in blocks. `lacking` [1] is not 0 once a position
     that is decided under the king-moves rule has turned out to have no DTB within the limit."""
@@ -37,7 +37,9 @@ class Tiers(NamedTuple):
     lacking: NDArray[np.uint8]
 
 
-NO_TIERS = Tiers(np.zeros(0, np.uint8), np.zeros(0, np.uint8), np.zeros(0, np.int32), np.zeros(1, np.uint8))
+NO_TIERS = ScoreTiers(
+    np.zeros(0, np.uint8), np.zeros(0, np.uint8), np.zeros(0, np.int32), np.zeros(1, np.uint8)
+)
 """Where no balance is counted."""
 
 
@@ -48,7 +50,7 @@ def _put_places(men: NDArray[np.int64], first: int, stride: int, places: NDArray
 
 
 @inner
-def begin_balance_scores(side: Side, tiers: Tiers) -> None:
+def begin_balance_scores(side: Side, tiers: ScoreTiers) -> None:
     """Find the places of a batch's blocks, and take away the scores of a tier long past that stand there."""
     words, starts = side.rows * side.columns, side.balance_start
     men, opponent_men = side.men, side.opponent_men
@@ -59,7 +61,7 @@ def begin_balance_scores(side: Side, tiers: Tiers) -> None:
         scores[start : start + words * 32] = 0
 
 
-class BalanceScores:
+class DtbScores:
     """The scores of a material and its mirror, tier by tier.
 
     Args:
@@ -88,7 +90,7 @@ class BalanceScores:
         self._memory.take(room)
         return room
 
-    def of_run(self, number: int) -> tuple[Tiers, Tiers]:
+    def of_run(self, number: int) -> tuple[ScoreTiers, ScoreTiers]:
         """For both sides, what the blocks of a run ask for and put down. Runs come in their order."""
         first, end = self._blocks.runs[number]
         tier = self._tier_of[number]
@@ -98,7 +100,7 @@ class BalanceScores:
             start = (first - first_of_tier) * self._stride + s * (self._stride - 1)
             _put_places(men, start, self._stride, self._places[s % len(self._sides)])
         rooms, last = self._rooms[tier % 2], self._rooms[(tier - 1) % 2]
-        tiers = [Tiers(*each, self._lacking) for each in zip(rooms, last, self._places, strict=True)]
+        tiers = [ScoreTiers(*each, self._lacking) for each in zip(rooms, last, self._places, strict=True)]
         return tiers[0], tiers[-1]
 
     def parts(self, number: int, first: int, end: int) -> list[NDArray[np.uint8]]:

@@ -276,7 +276,7 @@ def _trimmed(counts: NDArray[np.int64]) -> tuple[int, ...]:
     return tuple(np.trim_zeros(counts, "b").tolist())
 
 
-def with_longest(counted: Statistics, before: Statistics, kept: Iterable[Metric]) -> Statistics:
+def keep_longest(counted: Statistics, before: Statistics, kept: Iterable[Metric]) -> Statistics:
     """What is `counted` of a slice that was solved without some metrics whose tables are `kept`, with the
     longest distances of these tables from `before`."""
     names = [name for metric in kept for name in _OF_METRIC.get(metric, ())]

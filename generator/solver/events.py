@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.solver.captures import LAST_ROW, SCRATCH
-from generator.solver.dtb_scores import Tiers
+from generator.solver.dtb_scores import ScoreTiers
 from generator.solver.results import NOT_DECIDED
 from generator.solver.side import WINS_SLOT, Side
 from generator.solver.subsets import STEP, Subsets
@@ -61,7 +61,7 @@ def list_events(side: Side, best: NDArray[np.uint8]) -> int:
 
 
 @inner
-def score_balance(side: Side, tables: Subsets, tiers: Tiers, work: NDArray[np.int64]) -> None:
+def score_balance(side: Side, tables: Subsets, tiers: ScoreTiers, work: NDArray[np.int64]) -> None:
     """The exits of a batch by the plies to the next balance change: their best scores, in `dtb`. A capture or
     a promotion takes 1, another step of a man one more than the position it leads to.
 

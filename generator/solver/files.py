@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from generator.materials import both
-from generator.solver.encode import SliceCounts, read_stored, with_longest
+from generator.solver.encode import SliceCounts, keep_longest, read_stored
 from generator.solver.results import Results
-from generator.solver.solver import Crew, Pair
+from generator.solver.solver import Pair, SliceSolver
 from tablebase import __version__
 from tablebase.board.material import Material
 from tablebase.rules.rulesets import Ruleset
@@ -29,7 +29,7 @@ def can_restore(pair: Material, slices: Mapping[Material, SliceRecord], with_sco
 
 
 def restore_pair(
-    crew: Crew, pair: Material, directory: Path, slices: Mapping[Material, SliceRecord], run: Map
+    crew: SliceSolver, pair: Material, directory: Path, slices: Mapping[Material, SliceRecord], run: Map
 ) -> Pair:
     """Fill in the after tables of a pair from its files in a directory; or, where these do not hold enough,
     by solving it again. Returns its values, of positions without a capture.
@@ -46,7 +46,7 @@ def restore_pair(
     return results
 
 
-def _read(crew: Crew, material: Material, directory: Path, run: Map) -> Results:
+def _read(crew: SliceSolver, material: Material, directory: Path, run: Map) -> Results:
     results = crew.empty_results(material)
     for metric in restores_from(crew.with_scores):
         with Table(directory / table_name(material, metric)) as table:
@@ -102,6 +102,6 @@ def write_pair(
         in_order = {metric: files[metric] for metric in Metric if metric in files}
         counted = counts.statistics(material)
         if was and was.statistics:
-            counted = with_longest(counted, was.statistics, files.keys() - set(metrics))
+            counted = keep_longest(counted, was.statistics, files.keys() - set(metrics))
         entries[material] = SliceRecord(in_order, counted)
     return entries

@@ -24,7 +24,7 @@ from generator.solver.conversions import take_known
 from generator.solver.results import Results
 from generator.solver.side import Side
 from generator.solver.subsets import STEP, Subsets, rank
-from generator.solver.successors import GUARD_SHIFT, WIN_AT_ONCE, Afters, block_offset, find
+from generator.solver.successors import GUARD_SHIFT, WIN_AT_ONCE, SuccessorTables, block_offset, find
 from tablebase.kernels.bits import lowest, popcount, signed
 from tablebase.kernels.jit import inlined, inner
 
@@ -127,7 +127,9 @@ def _list_captures(
 
 
 @inner
-def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.int64], known: bool) -> None:
+def _take_moves(
+    side: Side, tables: Subsets, afters: SuccessorTables, work: NDArray[np.int64], known: bool
+) -> None:
     """Captures, and men's steps where there are none (but if the quiet positions are `known`)."""
     columns, opponent_kings = side.columns, side.opponent_kings
     men_of, opponent_men_of, quiet, best = side.men, side.opponent_men, side.quiet, side.dtw
@@ -272,7 +274,7 @@ def _take_moves(side: Side, tables: Subsets, afters: Afters, work: NDArray[np.in
 def take_exits_of_men(
     side: Side,
     tables: Subsets,
-    afters: Afters,
+    afters: SuccessorTables,
     work: NDArray[np.int64],
     known: bool,
     results: Results,

@@ -14,7 +14,7 @@ from generator.solver.kingless import settle
 from generator.solver.passes import TOO_LONG, spread_at_once
 from generator.solver.side import Side, word_count
 from generator.solver.subsets import Subsets
-from generator.solver.successors import LONGEST_PLIES, Afters, BoardWords
+from generator.solver.successors import LONGEST_PLIES, OutcomeExceptions, SuccessorTables
 from tablebase.kernels.bits import signed
 from tablebase.kernels.jit import inner
 
@@ -35,7 +35,7 @@ def exits_differ(sides: tuple[Side, Side], count: int) -> bool:
 
 
 @inner
-def list_board_words(side: Side, afters: Afters, out: BoardWords, found: int) -> int:
+def list_board_words(side: Side, afters: SuccessorTables, out: OutcomeExceptions, found: int) -> int:
     """After the pass on the board, list the words of one side that stand otherwise in its after table: in
     `out` from number `found` on, as far as there is room. Returns how many there are then."""
     words, starts, lost, won = word_count(side), side.word_start, side.lost, side.won
@@ -69,9 +69,9 @@ def pass_on_board(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
-    afters: Afters,
+    afters: SuccessorTables,
     strip_room: NDArray[np.uint32],
-    out: BoardWords,
+    out: OutcomeExceptions,
 ) -> int:
     """The pass on the board of a batch that is solved under the rules, its words in the after tables.
     Completes the values, lists the words that differ in `out`, and returns how many there are (more than have

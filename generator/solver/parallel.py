@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from generator.errors import StoppedError
 from generator.solver.batch import Batch, fill_draws, finish_afters, gather, prepare
-from generator.solver.blocks import Placed
+from generator.solver.blocks import PlacedBlocks
 from generator.solver.captures import capture_work
 from generator.solver.conversions import take_captures, take_known
 from generator.solver.outcome_pass import exits_differ, list_board_words
@@ -29,9 +29,9 @@ from generator.solver.passes import (
     find_on_board,
 )
 from generator.solver.results import LONGEST_DTC, Results
-from generator.solver.side import Side, SideRoom, make_side, strip_room
+from generator.solver.side import Side, SideBuffers, make_side, strip_room
 from generator.solver.subsets import Subsets
-from generator.solver.successors import LONGEST_PLIES, Afters, BoardWords
+from generator.solver.successors import LONGEST_PLIES, OutcomeExceptions, SuccessorTables
 from tablebase.kernels.jit import for_python
 
 _take_captures = for_python(take_captures)
@@ -93,16 +93,16 @@ class Team:
         return self.each(run, self.parts)
 
 
-def solve_together(
+def solve_in_parallel(
     team: Team,
-    block: Placed,
+    block: PlacedBlocks,
     kings: int,
     opponent_kings: int,
     limit: int,
     tables: Subsets,
-    afters: Afters,
-    rooms: tuple[SideRoom, SideRoom],
-    board_words: BoardWords,
+    afters: SuccessorTables,
+    rooms: tuple[SideBuffers, SideBuffers],
+    board_words: OutcomeExceptions,
     results: tuple[Results, Results],
     known: bool,
 ) -> int:
@@ -179,12 +179,12 @@ def _spread_on_board(
 def shared_kernels(
     batch: Batch,
     tables: Subsets,
-    afters: Afters,
-    rooms: tuple[SideRoom, SideRoom],
-    board_words: BoardWords,
+    afters: SuccessorTables,
+    rooms: tuple[SideBuffers, SideBuffers],
+    board_words: OutcomeExceptions,
     results: tuple[Results, Results],
 ) -> list[tuple[Any, ...]]:
-    """The kernels of `solve_together`, with arguments of the types that they are called with."""
+    """The kernels of `solve_in_parallel`, with arguments of the types that they are called with."""
     side = make_side(batch.kings, batch.opponent_kings, batch.men, batch.bases[0], afters, rooms[0])
     sides, scores = (side, side), afters.score
     work, strip = capture_work(), strip_room()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.solver.subsets import BINOMIAL
-from generator.solver.successors import Afters, block_offset
+from generator.solver.successors import SuccessorTables, block_offset
 from tablebase.kernels.bits import popcount
 from tablebase.kernels.jit import inlined, inner, kernel
 
@@ -104,7 +104,7 @@ def strip_room() -> NDArray[np.uint32]:
     return np.zeros(3 * STRIP, dtype=np.uint32)
 
 
-class SideRoom(NamedTuple):
+class SideBuffers(NamedTuple):
     """One side's arrays (see `Side`), for a batch of blocks; one a thread."""
 
     starts: NDArray[np.int64]  # [6, blocks]
@@ -126,8 +126,8 @@ def _make_side(
     opponent_kings: int,
     men: NDArray[np.int64],
     bases: NDArray[np.int64],
-    afters: Afters,
-    room: SideRoom,
+    afters: SuccessorTables,
+    room: SideBuffers,
 ) -> Side:
     """The arrays of one side of the blocks `men` [block, 2]; it has no blocks where `bases` [block] is -1."""
     blocks = len(men) if bases[0] >= 0 else 0

@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 from generator.errors import StoppedError
 from generator.memory import Memory
 from generator.solver.batch import Batch, solve_batch
-from generator.solver.blocks import Blocks, Placed
-from generator.solver.dtb_scores import NO_TIERS, BalanceScores, Tiers
-from generator.solver.parallel import Team, solve_together
+from generator.solver.blocks import Blocks, PlacedBlocks
+from generator.solver.dtb_scores import NO_TIERS, DtbScores, ScoreTiers
+from generator.solver.parallel import Team, solve_in_parallel
 from generator.solver.results import BLESSED_LOSS, DRAW, VALUE, Results
 from generator.solver.subsets import Subsets, subsets
 from generator.solver.successors import (
     LONGEST_PLIES,
-    Afters,
-    BoardWords,
-    forget_material,
-    forget_outcomes,
+    OutcomeExceptions,
+    SuccessorTables,
+    drop_material,
+    mark_drawn,
     parts_of,
     places_of,
     with_more,
 )
-from generator.solver.workspace import Workshop, batch_size, is_done
+from generator.solver.workspace import Workspace, batch_size, is_done
 from tablebase.board.material import Material
 from tablebase.tables.index import sets_at
 
@@ -83,8 +83,8 @@ def _ruled_away(results: Results) -> list[int]:
     return found
 
 
-def _copy(room: BoardWords, count: int) -> BoardWords:
-    return BoardWords(room.words[:count].copy(), room.lost[:count].copy(), room.won[:count].copy())
+def _copy(room: OutcomeExceptions, count: int) -> OutcomeExceptions:
+    return OutcomeExceptions(room.words[:count].copy(), room.lost[:count].copy(), room.won[:count].copy())
 
 
 def apart_results(material: Material, blocks: int, twins: bool, with_dtb: bool, with_scores: bool) -> Pair:
@@ -138,12 +138,12 @@ class BlockWork(NamedTuple):
     tables: Subsets
     limit: int
     balance: int
-    scores: BalanceScores | None
+    scores: DtbScores | None
     known: bool
     local: threading.local
 
 
-class Crew:
+class SliceSolver:
     """Threads that solve slices, and what they share.
 
     Args:
@@ -160,7 +160,7 @@ class Crew:
 
     def __init__(
         self,
-        afters: Afters,
+        afters: SuccessorTables,
         limit: int | None,
         executor: Executor,
         jobs: int,
@@ -181,7 +181,7 @@ class Crew:
         self._stopping = threading.Event()
 
     @property
-    def afters(self) -> Afters:
+    def afters(self) -> SuccessorTables:
         """The after tables as they are now."""
         return self._afters
 
@@ -222,7 +222,7 @@ class Crew:
         for material in {pair, pair.mirror}:
             for part in parts_of(self._afters, material):
                 self._memory.release(part)
-            self._afters = forget_material(self._afters, material)
+            self._afters = drop_material(self._afters, material)
 
     def _has_balance_pass(self, material: Material) -> bool:
         return counts_balance(material) and self._balance_limit(material) is not None
@@ -230,7 +230,7 @@ class Crew:
     def _balance_limit(self, material: Material) -> int | None:
         return self._balance(material.pieces) if material.own_kings and material.other_kings else None
 
-    def drawn_by_both(self, material: Material, results: Pair) -> NDArray[np.int64]:
+    def positions_drawn_by_both_counters(self, material: Material, results: Pair) -> NDArray[np.int64]:
         """Where those positions of a solved material and its mirror stand, shape [place, 2], word and lane,
         that the king-moves rule alone lets stand and no number of plies of the balance wins: under both they
         are drawn."""
@@ -247,7 +247,7 @@ class Crew:
         """Let positions that are drawn by both rules be drawn for what leads there, too. (Only when a
         material is solved, as DTC is told by the king-moves rule alone within a slice.)"""
         if len(places):
-            self._afters = forget_outcomes(self._afters, places)
+            self._afters = mark_drawn(self._afters, places)
 
     def restore(self, material: Material, results: Pair) -> None:
         """Fill in the after tables of a material and its mirror from the values of their stored positions."""
@@ -275,7 +275,7 @@ class Crew:
             # Without men every king move counts in both: the smaller limit rules.
             min(self._limit, balance) if balance and not material.men else self._limit,
             balance if with_balance and balance else 0,
-            BalanceScores(material, blocks, self._memory) if with_balance else None,
+            DtbScores(material, blocks, self._memory) if with_balance else None,
             known,
             threading.local(),
         )
@@ -287,7 +287,7 @@ class Crew:
 
     def solve_blocks(
         self, work: BlockWork, number: int, first: int, last: int, results: Pair, apart: bool = False
-    ) -> list[BoardWords]:
+    ) -> list[OutcomeExceptions]:
         """Solve the blocks `first` to `last` - 1, all of them of the run `number`, into the after tables and
         `results`.
 
@@ -304,7 +304,7 @@ class Crew:
             What of the blocks is otherwise on the board.
         """
         material = work.material
-        board_words: list[BoardWords] = []  # threads append to it
+        board_words: list[OutcomeExceptions] = []  # threads append to it
         tiers = work.scores.of_run(number) if work.scores else (NO_TIERS, NO_TIERS)
 
         def run(begin: int, end: int) -> None:
@@ -325,15 +325,15 @@ class Crew:
     def _solve_placed(
         self,
         work: BlockWork,
-        placed: Placed,
+        placed: PlacedBlocks,
         results: Pair,
-        tiers: tuple[Tiers, Tiers],
-        board_words: list[BoardWords],
+        tiers: tuple[ScoreTiers, ScoreTiers],
+        board_words: list[OutcomeExceptions],
     ) -> None:
         material = work.material
-        workshop: Workshop | None = getattr(work.local, "workshop", None)
+        workshop: Workspace | None = getattr(work.local, "workshop", None)
         if workshop is None:
-            workshop = work.local.workshop = Workshop(material, work.scores is not None, self._with_scores)
+            workshop = work.local.workshop = Workspace(material, work.scores is not None, self._with_scores)
         size, begin = batch_size(material), 0
         while begin < len(placed.men) and not self._stopping.is_set():
             men, turned_men, bases = (part[begin : begin + size] for part in placed)
@@ -369,15 +369,15 @@ class Crew:
             self.solve_blocks(work, number, *run, results)
         self.end(work)
         if work.scores and work.scores.lacking:
-            self.forget(self.drawn_by_both(material, results))
+            self.forget(self.positions_drawn_by_both_counters(material, results))
 
     def _solve_together(self, work: BlockWork, results: Pair) -> None:
         team = Team(self._executor, self._jobs, self._stopping)
         material, block = work.material, work.blocks.place(0, 1)
-        workshop = Workshop(material, False, self._with_scores)
+        workshop = Workspace(material, False, self._with_scores)
         done = False
         while not done:
-            found = solve_together(
+            found = solve_in_parallel(
                 team,
                 block,
                 material.own_kings,
@@ -395,7 +395,7 @@ class Crew:
             self.list_board_words([_copy(workshop.board_words, found)])
         self._done(material.block_size * int(np.count_nonzero(block.bases >= 0)))
 
-    def list_board_words(self, more: list[BoardWords]) -> None:
+    def list_board_words(self, more: list[OutcomeExceptions]) -> None:
         """Take in words that are otherwise on the board."""
         if more:
             board = with_more(self._afters.board, self._afters.guard, more)

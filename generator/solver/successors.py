@@ -48,7 +48,7 @@ from tablebase.kernels.jit import inlined, inner, kernel
 GUARD_SHIFT = 8
 
 
-class BoardWords(NamedTuple):
+class OutcomeExceptions(NamedTuple):
     """Words of the after tables, by number, each with its lanes lost and won on the board."""
 
     words: NDArray[np.int64]
@@ -56,9 +56,11 @@ class BoardWords(NamedTuple):
     won: NDArray[np.uint32]
 
 
-def room_for(count: int) -> BoardWords:
+def room_for(count: int) -> OutcomeExceptions:
     """Room for so many."""
-    return BoardWords(np.zeros(count, np.int64), np.zeros(count, np.uint32), np.zeros(count, np.uint32))
+    return OutcomeExceptions(
+        np.zeros(count, np.int64), np.zeros(count, np.uint32), np.zeros(count, np.uint32)
+    )
 
 
 def guard_of(words: int) -> NDArray[np.uint8]:
@@ -79,7 +81,9 @@ def find(numbers: NDArray[np.int64], word: int) -> int:
     return at if at < len(numbers) and numbers[at] == word else -1
 
 
-def with_more(listed: BoardWords, guard: NDArray[np.uint8], more: list[BoardWords]) -> BoardWords:
+def with_more(
+    listed: OutcomeExceptions, guard: NDArray[np.uint8], more: list[OutcomeExceptions]
+) -> OutcomeExceptions:
     """The sorted list with these besides, of which the last one of a word counts; `guard` is kept true."""
     # The list may be long, and what comes to it is little: it is not sorted again.
     words = np.concatenate([part.words for part in more])[::-1]
@@ -91,17 +95,17 @@ def with_more(listed: BoardWords, guard: NDArray[np.uint8], more: list[BoardWord
     gone = begin[begin < end]
     left = np.delete(listed.words, gone), np.delete(listed.lost, gone), np.delete(listed.won, gone)
     at = np.searchsorted(left[0], words)
-    return BoardWords(
+    return OutcomeExceptions(
         np.insert(left[0], at, words), np.insert(left[1], at, lost), np.insert(left[2], at, won)
     )
 
 
-def without(listed: BoardWords, guard: NDArray[np.uint8], first: int, last: int) -> BoardWords:
+def without(listed: OutcomeExceptions, guard: NDArray[np.uint8], first: int, last: int) -> OutcomeExceptions:
     """The sorted list without the words `first` to `last` - 1; `guard` is kept true."""
     begin, end = np.searchsorted(listed.words, (first, last))
     if begin == end:
         return listed
-    left = BoardWords(
+    left = OutcomeExceptions(
         np.concatenate((listed.words[:begin], listed.words[end:])),
         np.concatenate((listed.lost[:begin], listed.lost[end:])),
         np.concatenate((listed.won[:begin], listed.won[end:])),
@@ -111,13 +115,15 @@ def without(listed: BoardWords, guard: NDArray[np.uint8], first: int, last: int)
     return left
 
 
-def on_board(listed: BoardWords, words: NDArray[np.int64], rules: BoardWords) -> BoardWords:
+def on_board(
+    listed: OutcomeExceptions, words: NDArray[np.int64], rules: OutcomeExceptions
+) -> OutcomeExceptions:
     """What `words` are on the board, where `rules` says what they are under the rules."""
     lost, won = rules.lost.copy(), rules.won.copy()
     begin, end = (np.searchsorted(listed.words, words, side) for side in ("left", "right"))
     there = begin < end
     lost[there], won[there] = listed.lost[begin[there]], listed.won[begin[there]]
-    return BoardWords(words, lost, won)
+    return OutcomeExceptions(words, lost, won)
 
 
 DRAWN = 127
@@ -127,7 +133,7 @@ LONGEST_PLIES = 250
 LANES = 32
 
 
-class Afters(NamedTuple):
+class SuccessorTables(NamedTuple):
     """The after tables of some materials. All starts are indexed [kings, men, other kings, other men] and
     are -1 where a material is not there. `score` is empty where DTW is not worked out; then `board` lists, in
     order, the words (for sides without kings, the positions) that are otherwise on the board, guarded by
@@ -140,7 +146,7 @@ class Afters(NamedTuple):
     lost: NDArray[np.uint32]
     won: NDArray[np.uint32]
     guard: NDArray[np.uint8]
-    board: BoardWords
+    board: OutcomeExceptions
 
 
 def lanes(material: Material) -> int:
@@ -170,7 +176,7 @@ def size_in_bytes(material: Material, with_scores: bool = True) -> int:
 
 def allocate(
     materials: Iterable[Material], most_pieces: int, memory: Memory | None = None, with_scores: bool = True
-) -> Afters:
+) -> SuccessorTables:
     """Empty after tables for these materials, with scores or without. Memory is taken only when it is written
     to."""
     memory = memory or Memory()
@@ -184,7 +190,7 @@ def allocate(
         number_count += words(material)
         word_count += kept_words(material)
         score_count += words(material) * lanes(material)
-    return Afters(
+    return SuccessorTables(
         start,
         packed_start,
         score_start,
@@ -196,7 +202,7 @@ def allocate(
     )
 
 
-def parts_of(afters: Afters, material: Material) -> list[NDArray[Any]]:
+def parts_of(afters: SuccessorTables, material: Material) -> list[NDArray[Any]]:
     """Where the after table of a material lies: its parts of scores, lost and won."""
     start, score_start = int(afters.packed_start[_place(material)]), int(afters.score_start[_place(material)])
     count = kept_words(material)
@@ -204,7 +210,7 @@ def parts_of(afters: Afters, material: Material) -> list[NDArray[Any]]:
     return [scores, afters.lost[start : start + count], afters.won[start : start + count]]
 
 
-def first_word(afters: Afters, material: Material) -> int:
+def first_word(afters: SuccessorTables, material: Material) -> int:
     """The number of the first word of a material's after table."""
     return int(afters.start[_place(material)])
 
@@ -235,7 +241,7 @@ def _put_places(
 
 
 def places_of(
-    afters: Afters, own_men: int, own_kings: int, other_men: int, other_kings: int
+    afters: SuccessorTables, own_men: int, own_kings: int, other_men: int, other_kings: int
 ) -> NDArray[np.int64]:
     """Where a position stands (sets as its side to move sees them; the other side has kings): shape [kings of
     the other side, 2], word and lane."""
@@ -244,13 +250,13 @@ def places_of(
     return out
 
 
-def forget_outcomes(afters: Afters, places: NDArray[np.int64]) -> Afters:
+def mark_drawn(afters: SuccessorTables, places: NDArray[np.int64]) -> SuccessorTables:
     """Make positions, at `places` [place, 2], neither lost nor won under the rules. On the board they stay
     what they are. Returns the after tables to go on with."""
     words, lanes = places[:, 0], places[:, 1].astype(np.uint32)
     if not len(afters.score):
         changed = np.unique(words)
-        as_ruled = BoardWords(changed, afters.lost[changed], afters.won[changed])
+        as_ruled = OutcomeExceptions(changed, afters.lost[changed], afters.won[changed])
         before = on_board(afters.board, changed, as_ruled)
         afters = afters._replace(board=with_more(afters.board, afters.guard, [before]))
     others = ~(np.uint32(1) << lanes)
@@ -259,7 +265,7 @@ def forget_outcomes(afters: Afters, places: NDArray[np.int64]) -> Afters:
     return afters
 
 
-def forget_material(afters: Afters, material: Material) -> Afters:
+def drop_material(afters: SuccessorTables, material: Material) -> SuccessorTables:
     """After tables without the board words of a material whose part is given back."""
     start = first_word(afters, material)
     return afters._replace(board=without(afters.board, afters.guard, start, start + words(material)))

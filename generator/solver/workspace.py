@@ -10,7 +10,7 @@ from generator.solver.captures import capture_work
 from generator.solver.events import EVENTS_FULL
 from generator.solver.passes import DTC_TOO_LONG, TOO_LONG
 from generator.solver.results import LONGEST_DTC, NOT_DECIDED
-from generator.solver.side import STRIP, SideRoom, strip_room
+from generator.solver.side import STRIP, SideBuffers, strip_room
 from generator.solver.successors import LONGEST_PLIES, room_for
 from tablebase.board.material import Material
 
@@ -41,7 +41,7 @@ def batch_size(material: Material) -> int:
 
 def _side_room(
     kings: int, opponent_kings: int, blocks: int, events_a_word: int, with_scores: bool, with_balance: bool
-) -> SideRoom:
+) -> SideBuffers:
     words, columns = _shape(kings, opponent_kings)
     words *= blocks
     lanes = 32 if kings else 1
@@ -50,7 +50,7 @@ def _side_room(
     events = 0
     if kings and opponent_kings and (with_scores or with_balance):
         events = words * events_a_word + 32
-    return SideRoom(
+    return SideBuffers(
         starts=np.zeros((6, blocks), dtype=np.int64),
         words=np.zeros((_WORD_ARRAYS, words), dtype=np.uint32),
         board=np.zeros((2, 0 if with_scores else words), dtype=np.uint32),
@@ -66,7 +66,7 @@ def _side_room(
     )
 
 
-class Workshop:
+class Workspace:
     """One thread's room for the blocks of one material.
 
     Args:
@@ -89,7 +89,7 @@ class Workshop:
         self.strip_room: NDArray[np.uint32] = strip_room()
         self.rooms = self._make_rooms()
 
-    def _make_rooms(self) -> tuple[SideRoom, SideRoom]:
+    def _make_rooms(self) -> tuple[SideBuffers, SideBuffers]:
         own, other = self._material.own_kings, self._material.other_kings
         blocks = batch_size(self._material)
         wanted = self._events_a_word, self._with_scores, self._with_balance
@@ -115,11 +115,11 @@ class Workshop:
         shapes = shapes[:1] if _is_own_twin(material) else shapes
         a_word = 4 * _WORD_ARRAYS + 1 + 32 + (32 if with_scores else 8) + (96 if with_balance else 0)
         if with_scores or with_balance:
-            a_word += 12 * Workshop._EVENTS_A_WORD
+            a_word += 12 * Workspace._EVENTS_A_WORD
         return batch_size(material) * sum(words * a_word for words, _ in shapes)
 
 
-def is_done(workshop: Workshop, found: int, material: Material) -> bool:
+def is_done(workshop: Workspace, found: int, material: Material) -> bool:
     """Whether `solve_batch`, which has returned `found`, is done. If not, it has more room now.
 
     Raises:

@@ -30,7 +30,7 @@ NOTHING = -1
 """In place of a metric: nothing is wrong."""
 
 
-class Arena(NamedTuple):
+class ValueArrays(NamedTuple):
     """The values of all slices of a layout, one behind the other.
 
     Attributes:
@@ -127,7 +127,7 @@ def _slot(layout: Layout, sets: NDArray[np.int64]) -> int:
 
 
 @inlined
-def _stored(arena: Arena, slot: int) -> tuple[int, int, int]:
+def _stored(arena: ValueArrays, slot: int) -> tuple[int, int, int]:
     dtc = np.int64(arena.dtc[slot if arena.dtc.size > 1 else 0])
     dtw = np.int64(arena.dtw[slot if arena.dtw.size > 1 else 0])
     return int(np.int64(arena.wdl[slot])), int(dtc), int(dtw)
@@ -136,7 +136,7 @@ def _stored(arena: Arena, slot: int) -> tuple[int, int, int]:
 @inlined
 def _resolve(
     sets: NDArray[np.int64],
-    arena: Arena,
+    arena: ValueArrays,
     filled: bool,
     buffers: NDArray[np.int64],
     summaries: NDArray[np.int64],
@@ -175,7 +175,7 @@ def _resolve(
 @inlined
 def _derive(
     sets: NDArray[np.int64],
-    arena: Arena,
+    arena: ValueArrays,
     filled: bool,
     limit: int,
     buffers: NDArray[np.int64],
@@ -196,7 +196,7 @@ def _derive(
 
 
 @kernel
-def fill_captures(arena: Arena, which: int, first: int, last: int, filled: bool) -> int:
+def fill_captures(arena: ValueArrays, which: int, first: int, last: int, filled: bool) -> int:
     """Write the values of the positions with a capture at indices first <= i < last of slice `which`.
 
     Tables do not store them. `filled`: whether those of the slices of fewer pieces, which captures lead to,
@@ -223,7 +223,7 @@ def fill_captures(arena: Arena, which: int, first: int, last: int, filled: bool)
 
 @kernel
 def differences(
-    arena: Arena,
+    arena: ValueArrays,
     which: int,
     indices: NDArray[np.int64],
     filled: bool,

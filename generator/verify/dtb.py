@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.verify.derive import Arena, fill_captures, positions_at
+from generator.verify.derive import ValueArrays, fill_captures, positions_at
 from generator.verify.two_counters import NEVER, Map, TwoCounts, count_blocks, joined_blocks
 from tablebase.kernels.bits import popcount, reverse
 from tablebase.kernels.index import Layout, block_of, men_at
@@ -62,7 +62,7 @@ class DtbCheck:
 
     def __init__(
         self,
-        arena: Arena,
+        arena: ValueArrays,
         which: int,
         mirror: int,
         king_limit: int,
@@ -186,7 +186,7 @@ class DtbCheck:
 
 @kernel
 def _first_wrong(
-    arena: Arena,
+    arena: ValueArrays,
     which: int,
     first: int,
     last: int,
@@ -261,7 +261,9 @@ def _promoted(layout: Layout, pair: NDArray[np.int64], rows: NDArray[np.int64]) 
 
 
 @kernel
-def _fill_block(arena: Arena, which: int, block: int, pair_start: int, known: NDArray[np.uint16]) -> None:
+def _fill_block(
+    arena: ValueArrays, which: int, block: int, pair_start: int, known: NDArray[np.uint16]
+) -> None:
     """Fill in the positions with a capture of a block: their values, and in `known` the plies of the balance
     that they need."""
     size = arena.layout.block_size[which]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.verify.derive import DTB, DTC, DTW, WDL
-from generator.verify.slices import CheckedSet
+from generator.verify.slices import SliceSet
 from tablebase.board.material import Material
 from tablebase.board.position import Position
 from tablebase.kernels.index import Layout, sets_at, slot_of
@@ -131,7 +131,7 @@ _METRICS = {WDL: Metric.WDL, DTC: Metric.DTC, DTW: Metric.DTW, DTB: Metric.DTB}
 _REPORT = "the file is whole, so the fault was in making it: please report it"
 
 
-def problem_of(checked: CheckedSet, wrong: Difference) -> Problem:
+def problem_of(checked: SliceSet, wrong: Difference) -> Problem:
     """A value that does not follow from its successors."""
     material = checked.slices[wrong.which]
     metric = _METRICS[wrong.metric]
@@ -155,7 +155,7 @@ def problem_of(checked: CheckedSet, wrong: Difference) -> Problem:
 
 
 def outcome_problem(
-    checked: CheckedSet, number: int, index: int, wdl: int, plies: int, count: int | None
+    checked: SliceSet, number: int, index: int, wdl: int, plies: int, count: int | None
 ) -> Problem:
     """An outcome that does not keep both counts.
 
@@ -181,7 +181,7 @@ def outcome_problem(
     return Problem(message, material, Metric.WDL, index, fen, stored, derived)
 
 
-def dtb_problem(checked: CheckedSet, number: int, index: int, wdl: int, needed: int) -> Problem:
+def dtb_problem(checked: SliceSet, number: int, index: int, wdl: int, needed: int) -> Problem:
     """A DTB that is not what both counts make it, `needed` plies, of a position with a right outcome."""
     material = checked.slices[number]
     fen = _fen(checked, number, index)
@@ -194,11 +194,11 @@ def dtb_problem(checked: CheckedSet, number: int, index: int, wdl: int, needed: 
     return Problem(message, material, Metric.DTB, index, fen, stored, needed)
 
 
-def _in_file(checked: CheckedSet, number: int, metric: Metric, index: int) -> int:
+def _in_file(checked: SliceSet, number: int, metric: Metric, index: int) -> int:
     with checked.open_table(checked.slices[number], metric) as table:
         return table.value(index)
 
 
-def _fen(checked: CheckedSet, number: int, index: int) -> str:
+def _fen(checked: SliceSet, number: int, index: int) -> str:
     own_men, own_kings, other_men, other_kings = sets_at(checked.layout, number, index)
     return Position(int(own_men), int(own_kings), int(other_men), int(other_kings)).to_fen()

@@ -34,7 +34,7 @@ from generator.verify.derive import (
     wrong_metric,
 )
 from generator.verify.problems import Difference, Problem, culprit, problem_of
-from generator.verify.slices import CheckedSet, Done
+from generator.verify.slices import Done, SliceSet
 from generator.verify.two_counters import balance_plies
 from tablebase.board.material import Material
 from tablebase.kernels.bits import popcount, reverse, signed
@@ -247,10 +247,10 @@ class _Balance:
     right: NDArray[np.bool_]
 
 
-class ProbedValues(CheckedSet):
+class SampledValues(SliceSet):
     """Values of a set of tables, looked up when they are needed: memory for a few chunks, one a thread.
 
-    Args as of `CheckedSet`. A context manager, which closes the tables.
+    Args as of `SliceSet`. A context manager, which closes the tables.
 
     Attributes:
         left_out: how many positions `compare_sample` has left out: their values do not follow from those of
@@ -274,7 +274,7 @@ class ProbedValues(CheckedSet):
         self._lock = Lock()
         self._right: Difference | None = None
 
-    def __enter__(self) -> "ProbedValues":
+    def __enter__(self) -> "SampledValues":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -368,7 +368,7 @@ class ProbedValues(CheckedSet):
         metrics = wrong_metrics(derived, looked.wdl, looked.dtc, looked.dtw, has_dtc, has_dtw)
         dtb = looked.dtb[: looked.roots].astype(np.int64)
         left_out = np.zeros(looked.roots, np.bool_)
-        if self.ruleset.counts_apart(material):
+        if self.ruleset.counts_material_separately(material):
             left_out = self._open_rows(looked, number, metrics, derived)
             of_dtc = metrics == DTC
             metrics[left_out] = NOTHING

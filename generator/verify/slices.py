@@ -26,7 +26,7 @@ Done = Callable[[int], None]
 """Told of each number of positions that are done with."""
 
 
-class CheckedSet:
+class SliceSet:
     """Slices by number, smaller ones first, and what there is to know of each.
 
     Args:
@@ -77,7 +77,7 @@ class CheckedSet:
     @property
     def two_counts(self) -> bool:
         """Whether there is a slice in which a man's step gives back one count and not the other."""
-        return any(self.ruleset.counts_apart(material) for material in self.slices)
+        return any(self.ruleset.counts_material_separately(material) for material in self.slices)
 
     def may_come_of_two_counts(self, number: int, metric: int, stored: int, derived: int) -> bool:
         """Whether a stored value that differs from what its successors make it may be right all the same,
@@ -90,7 +90,9 @@ class CheckedSet:
             derived: the one that follows.
         """
         same_on_board = np.sign(stored) == np.sign(derived)
-        return bool(self.ruleset.counts_apart(self.slices[number]) and metric != DTW and same_on_board)
+        return bool(
+            self.ruleset.counts_material_separately(self.slices[number]) and metric != DTW and same_on_board
+        )
 
     def sample_size(self, part: float) -> int:
         """How many positions a sample of all slices has, those with a capture counted."""

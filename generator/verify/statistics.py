@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.verify.problems import Problem
-from generator.verify.sample import ProbedValues
-from generator.verify.slices import CheckedSet
+from generator.verify.sample import SampledValues
+from generator.verify.slices import SliceSet
 from generator.verify.values import Longest, Values
 from tablebase.board.material import Material
 from tablebase.board.position import Position
@@ -109,7 +109,7 @@ def _by_plies(distances: NDArray[Any], having: NDArray[np.bool_]) -> tuple[int, 
     return tuple(np.trim_zeros(counts, "b").tolist())
 
 
-def example_places(values: CheckedSet, recorded: Statistics) -> list[int]:
+def example_places(values: SliceSet, recorded: Statistics) -> list[int]:
     """The indices of the positions with the longest distances of a slice, of those that stand in it."""
     material = Material.parse(recorded.material)
     fens = {example.fen for example in _examples(recorded) if example.fen is not None}
@@ -117,7 +117,7 @@ def example_places(values: CheckedSet, recorded: Statistics) -> list[int]:
     return [place for place in places if place is not None]
 
 
-def examples_problem(values: ProbedValues, recorded: Statistics, directory: Path) -> Problem | None:
+def examples_problem(values: SampledValues, recorded: Statistics, directory: Path) -> Problem | None:
     """What is wrong with the longest distances of a slice, if anything, as their positions have them: that
     there are no longer ones is not looked at."""
     material = Material.parse(recorded.material)
@@ -139,7 +139,7 @@ def _fits(example: _Example, values: list[int]) -> bool:
     return wdl == 2 and (dtc if example.metric is Metric.DTC else dtb) == example.plies
 
 
-def _wrong_example(values: CheckedSet, material: Material, example: _Example, directory: Path) -> Problem:
+def _wrong_example(values: SliceSet, material: Material, example: _Example, directory: Path) -> Problem:
     return Problem(
         f"the statistics of {material} are wrong: {example.name}_fen is {example.fen}, which is no position "
         f"of the slice with {example.plies} plies; {_made_again(values, material, directory)}",
@@ -157,13 +157,13 @@ def _longest(distances: NDArray[Any] | None, having: NDArray[np.bool_]) -> Longe
     return Longest(plies, np.flatnonzero(having & (distances == plies)))
 
 
-def _made_again(values: CheckedSet, material: Material, directory: Path) -> str:
+def _made_again(values: SliceSet, material: Material, directory: Path) -> str:
     """What to do for a slice to be solved and counted again: a run keeps what is whole."""
     names = ", ".join(table_name(material, metric) for metric in values.metrics_of(material))
     return f"delete {names}, and run {generate_command(directory, material=str(material))}"
 
 
-def _index(values: CheckedSet, material: Material, fen: str) -> int | None:
+def _index(values: SliceSet, material: Material, fen: str) -> int | None:
     """The index of a position in a slice; None if it is not in it."""
     try:
         position = Position.from_fen(fen)

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.verify.derive import Arena, positions_at
+from generator.verify.derive import ValueArrays, positions_at
 from tablebase.board.material import Material
 from tablebase.kernels.bits import popcount, reverse, signed
 from tablebase.kernels.index import Layout, block_of, inside_block, men_at, slot_of
@@ -87,12 +87,12 @@ class TwoCounts(NamedTuple):
         needed = self.balance_needed
         return np.flatnonzero((needed != NEVER) & (needed > limit)) + self.first
 
-    def restore(self, arena: Arena) -> None:
+    def restore(self, arena: ValueArrays) -> None:
         """Put the stored outcomes back into the arena."""
         arena.wdl[self.first : self.first + len(self.stored)] = self.stored
 
 
-def count_together(arena: Arena, which: int, mirror: int, limit: int, run: Map) -> TwoCounts:
+def count_together(arena: ValueArrays, which: int, mirror: int, limit: int, run: Map) -> TwoCounts:
     """Work both counts out for a slice and its mirror.
 
     Leaves in the arena what holds under the count of king moves alone: a cursed win or a blessed loss of the
@@ -178,7 +178,11 @@ class _Block(NamedTuple):
 
 @kernel
 def count_blocks(
-    arena: Arena, pair: NDArray[np.int64], blocks: NDArray[np.int64], limit: int, needed: NDArray[np.uint16]
+    arena: ValueArrays,
+    pair: NDArray[np.int64],
+    blocks: NDArray[np.int64],
+    limit: int,
+    needed: NDArray[np.uint16],
 ) -> None:
     """`count_together` for some blocks; all that men's steps lead to from there must be done."""
     first = arena.layout.start[pair[0]]
@@ -198,7 +202,7 @@ def count_blocks(
 
 @kernel
 def _block(
-    arena: Arena,
+    arena: ValueArrays,
     pair: NDArray[np.int64],
     numbers: NDArray[np.int64],
     needed: NDArray[np.uint16],
@@ -234,7 +238,7 @@ def _positions_of(layout: Layout, which: int, number: int) -> NDArray[np.int64]:
 
 
 @inlined
-def _cast(arena: Arena, positions: NDArray[np.int64], slot: int, role: NDArray[np.uint8]) -> int:
+def _cast(arena: ValueArrays, positions: NDArray[np.int64], slot: int, role: NDArray[np.uint8]) -> int:
     """Set what there is to find of each position of a block, from `slot` on. Returns room for their moves."""
     room = 0
     for place in range(len(positions)):
@@ -252,7 +256,7 @@ def _cast(arena: Arena, positions: NDArray[np.int64], slot: int, role: NDArray[n
 
 @inlined
 def _link(
-    arena: Arena,
+    arena: ValueArrays,
     pair: NDArray[np.int64],
     positions: NDArray[np.int64],
     side: int,
@@ -302,7 +306,12 @@ def _decided(wdl: int, wins: bool) -> bool:
 
 @inlined
 def _ready(
-    arena: Arena, opposite: int, child: NDArray[np.int64], wins: bool, needed: NDArray[np.uint16], first: int
+    arena: ValueArrays,
+    opposite: int,
+    child: NDArray[np.int64],
+    wins: bool,
+    needed: NDArray[np.uint16],
+    first: int,
 ) -> int:
     """With how many plies left to the change of balance a man's move wins, or loses."""
     slot = slot_of(arena.layout, child[0], child[1], child[2], child[3])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.verify.derive import DTC, NO_LIMIT, Arena, differences, fill_captures
+from generator.verify.derive import DTC, NO_LIMIT, ValueArrays, differences, fill_captures
 from generator.verify.dtb import DtbCheck, WrongDtb
 from generator.verify.problems import (
     Difference,
@@ -20,7 +20,7 @@ from generator.verify.problems import (
     problem_of,
     stored_after,
 )
-from generator.verify.slices import CheckedSet, Done
+from generator.verify.slices import Done, SliceSet
 from generator.verify.two_counters import TwoCounts, balance_plies, count_together
 from tablebase.board.material import Material
 from tablebase.kernels.jit import interruptible
@@ -41,10 +41,10 @@ class Longest(NamedTuple):
     places: NDArray[np.int64]
 
 
-class Values(CheckedSet):
+class Values(SliceSet):
     """All values of a set of tables but DTB, in memory, as many bytes as `memory_of` tells.
 
-    Args as of `CheckedSet`.
+    Args as of `SliceSet`.
 
     Raises:
         TableError: a table cannot be read.
@@ -63,7 +63,7 @@ class Values(CheckedSet):
         self._filled = False
         self._longest_dtb: dict[Material, Longest] = {}
         slots = int(self.layout.start[-1])
-        self._arena = Arena(
+        self._arena = ValueArrays(
             self.layout,
             np.empty(slots, np.int8),
             np.empty(slots if Metric.DTC in metrics else 1, _dtc_type(ruleset)),
@@ -109,7 +109,7 @@ class Values(CheckedSet):
         return self._longest_dtb.get(material)
 
     @property
-    def arena(self) -> Arena:
+    def arena(self) -> ValueArrays:
         """The values themselves; those of positions with a capture mean something after `fill` only."""
         return self._arena
 
@@ -196,7 +196,7 @@ class Values(CheckedSet):
 
         The arena holds what the count of king moves alone makes of the two slices until `restore` is called.
         """
-        if not self.ruleset.counts_apart(pair[0]):
+        if not self.ruleset.counts_material_separately(pair[0]):
             return None
         numbers = self._numbers[pair[0]], self._numbers[pair[-1]]
         return count_together(self._arena, *numbers, self.king_limit(pair[0]), self._pool.map)
@@ -269,7 +269,7 @@ class Values(CheckedSet):
     ) -> Problem | None:
         """What is wrong with the DTB of a slice and its mirror, if anything: of all positions by their
         `counts`, or of a `sample`, with outcomes under both counts in it."""
-        if Metric.DTB not in self.metrics or not self.ruleset.counts_apart(pair[0]):
+        if Metric.DTB not in self.metrics or not self.ruleset.counts_material_separately(pair[0]):
             return None
         plies = balance_plies(pair[0], self.ruleset)
         assert plies is not None
@@ -311,7 +311,9 @@ def memory_of(slices: Iterable[Material], metrics: Sequence[Metric], ruleset: Ru
     if Metric.DTC in metrics:
         a_position += np.dtype(_dtc_type(ruleset)).itemsize
     apart = (
-        m.positions + (0 if m == m.mirror else m.mirror.positions) for m in slices if ruleset.counts_apart(m)
+        m.positions + (0 if m == m.mirror else m.mirror.positions)
+        for m in slices
+        if ruleset.counts_material_separately(m)
     )
     work = max(_READ_BYTES * max(m.positions for m in slices), _COUNT_BYTES * max(apart, default=0))
     return a_position * sum(m.positions for m in slices) + work

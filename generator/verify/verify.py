@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from generator.errors import PlanError
-from generator.plan import available_cores, available_memory, readable
+from generator.plan import available_cores, available_memory, format_bytes
 from generator.verify.files import file_problem, listed_files, manifest_problems, unlisted_files
 from generator.verify.problems import Problem
-from generator.verify.sample import ProbedValues
+from generator.verify.sample import SampledValues
 from generator.verify.slices import Done
 from generator.verify.statistics import example_places, examples_problem, statistics_problem
 from generator.verify.values import Values, memory_of
@@ -201,18 +201,18 @@ def _choose_memory(report: Report, manifest: Manifest, memory: int | None) -> No
     limit = available_memory() if memory is None else memory
     if needed <= limit:
         return
-    there = f"{readable(limit)} {'available' if memory is None else 'given'}"
+    there = f"{format_bytes(limit)} {'available' if memory is None else 'given'}"
     if report.sample is None:
         raise PlanError(
-            f"comparing all values of {report.positions:,} positions takes about {readable(needed)} of "
+            f"comparing all values of {report.positions:,} positions takes about {format_bytes(needed)} of "
             f"memory, of {there}; give more with --memory, or compare a part of them with --sample, "
             "which takes little"
         )
     report.probed = True
     report.notes.append(
-        f"all values take about {readable(needed)} of memory, of {there}: those of the sample were looked up "
-        "in the files; statistics were not counted, and of the longest distances only the positions that the "
-        "manifest names were looked at"
+        f"all values take about {format_bytes(needed)} of memory, of {there}: "
+        "those of the sample were looked up in the files; statistics were not counted, "
+        "and of the longest distances only the positions that the manifest names were looked at"
     )
 
 
@@ -222,7 +222,7 @@ def _probe_values(
     assert report.sample is not None
     assert report.seed is not None
     statistics = [record.statistics for record in manifest.slices.values() if record.statistics]
-    with ProbedValues(
+    with SampledValues(
         report.directory, manifest.slices, report.metrics, manifest.ruleset, pool, jobs
     ) as values:
         _compile(values, progress)
@@ -244,7 +244,7 @@ def _probe_values(
         )
 
 
-def _compile(values: Values | ProbedValues, progress: Progress | None) -> None:
+def _compile(values: Values | SampledValues, progress: Progress | None) -> None:
     if progress is not None:
         progress("compiling", 0, 1)
     values.compile()

@@ -12,7 +12,7 @@ _FIELD = re.compile(r"C([0-9]{1,6})" + r",([0-9]{1,6})" * 4)
 _MOST = 999_999
 
 
-class Counter(StrEnum):
+class CounterName(StrEnum):
     """The counters, each by the name that it has everywhere."""
 
     KING_PLIES = "king_plies"
@@ -59,13 +59,13 @@ class Counters:
                     f"{field.name} is {quote(str(value))}; a counter is a whole number from 0 to {_MOST}"
                 )
 
-    def __getitem__(self, counter: Counter) -> int:
+    def __getitem__(self, counter: CounterName) -> int:
         value: int = getattr(self, counter)
         return value
 
     def by_name(self) -> dict[str, int]:
         """All of them, by their names, in the order of the attributes."""
-        return {str(counter): self[counter] for counter in Counter}
+        return {str(counter): self[counter] for counter in CounterName}
 
     def to_field(self) -> str:
         """The counters as a field of a FEN, `C29,12,0,0,1`: in the order of the attributes."""
@@ -82,6 +82,6 @@ class Counters:
         if found is None:
             raise CounterError(
                 f"{quote(text)} is no field of counters; it is C and five numbers from 0 to {_MOST} "
-                f"joined by commas, as in {cls().to_field()}: {', '.join(Counter)}"
+                f"joined by commas, as in {cls().to_field()}: {', '.join(CounterName)}"
             )
         return cls(*map(int, found.groups()))

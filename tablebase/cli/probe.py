@@ -133,7 +133,7 @@ def run_line(args: argparse.Namespace) -> int:
             print(line_text(line, clock, probe, cause, prospect, terminal_width()))
         if line.end is LineEnd.UNKNOWN:
             for played in line.moves:
-                clock = clock.after(played.move)
+                clock = clock.play_unchecked(played.move)
             search.best_move(clock)  # raises the error that names the missing table
             tablebase.probe(clock.position)  # it may also be missing for a rule that spares won positions
     return OK

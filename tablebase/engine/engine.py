@@ -15,7 +15,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from tablebase.board.position import FIRST_ROW, Move, Position, legal_moves, position_after
-from tablebase.games.prospect import Prospect
+from tablebase.games.prospect import RulesOutcome
 from tablebase.games.search import RuledMove, RuleSearch, unknown_that_matters
 from tablebase.rules.clock import Clock
 
@@ -186,11 +186,11 @@ def _material(position: Position) -> int:
 
 
 _KNOWN_VALUES = {
-    Prospect.WIN: WON,
-    Prospect.MAYBE_WIN: WON // 2,
-    Prospect.DRAW: 0,
-    Prospect.MAYBE_LOSS: -WON // 2,
-    Prospect.LOSS: -WON,
+    RulesOutcome.WIN: WON,
+    RulesOutcome.MAYBE_WIN: WON // 2,
+    RulesOutcome.DRAW: 0,
+    RulesOutcome.MAYBE_LOSS: -WON // 2,
+    RulesOutcome.LOSS: -WON,
 }
 
 
@@ -264,14 +264,14 @@ class Engine:
             TableError: a table is there but cannot be read.
             ClosedError: the tablebase has been closed.
         """
-        moves = self._by_tables.moves_to_play(clock)
+        moves = self._by_tables.playable_moves(clock)
         if not moves:
             return None
         first = moves[0]
         if unknown_that_matters(moves) is None:
             return Choice(first.move, first)
         limits = limits or Limits()
-        unknown = {ruled.move: ruled for ruled in moves if ruled.prospect is Prospect.UNKNOWN}
+        unknown = {ruled.move: ruled for ruled in moves if ruled.prospect is RulesOutcome.UNKNOWN}
         seconds = LONGEST_SECONDS if limits.seconds is None else limits.seconds
         found = self._by_search.best(clock.position, list(unknown), limits.plies, seconds, limits.nodes, stop)
         if found.value <= _KNOWN_VALUES.get(first.prospect, -WON - 1):

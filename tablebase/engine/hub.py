@@ -17,7 +17,7 @@ from tablebase import __version__
 from tablebase.board.notation import Numbering, format_hub_move, parse_hub_move, parse_hub_position
 from tablebase.engine.engine import WON, Choice, Engine, Limits
 from tablebase.errors import ArgumentError, IllegalMoveError, NotationError, TablebaseError, quote
-from tablebase.games.prospect import Prospect
+from tablebase.games.prospect import RulesOutcome
 from tablebase.probe.tablebase import Tablebase
 from tablebase.rules.clock import Clock
 from tablebase.rules.rulesets import RULESETS, Ruleset, find_ruleset
@@ -233,7 +233,7 @@ class HubSession:
             raise NotationError("pos has no position; write pos pos=W... moves=...")
         clock = Clock.start(parse_hub_position(arguments["pos"], self._position_numbering), self._ruleset)
         for text in arguments.get("moves", "").split():
-            clock = clock.after(parse_hub_move(clock.position, text, self._move_numbering))
+            clock = clock.play_unchecked(parse_hub_move(clock.position, text, self._move_numbering))
         self._clock = clock
 
     def _level(self, arguments: Mapping[str, str]) -> None:
@@ -310,8 +310,8 @@ def _score(choice: Choice) -> float:
     if choice.found is not None:
         value = choice.found.value
         return math.copysign(_SCORE_OF_A_FAR_WIN, value) if abs(value) >= WON // 2 else value / 100
-    if choice.ruled.prospect not in (Prospect.WIN, Prospect.LOSS):
+    if choice.ruled.prospect not in (RulesOutcome.WIN, RulesOutcome.LOSS):
         return 0.0
     plies = choice.ruled.value.dtw
     score = _SCORE_OF_A_FAR_WIN if plies is None else _SCORE_OF_A_WIN - plies / 100
-    return score if choice.ruled.prospect is Prospect.WIN else -score
+    return score if choice.ruled.prospect is RulesOutcome.WIN else -score

@@ -9,14 +9,14 @@ from tablebase.board.notation import Numbering, parse_move
 from tablebase.board.position import Color, Move
 from tablebase.engine.engine import Choice, Engine
 from tablebase.errors import IllegalMoveError, NotationError
-from tablebase.games.prospect import Prospect
-from tablebase.games.search import board_won_by
+from tablebase.games.prospect import RulesOutcome
+from tablebase.games.search import win_oracle
 from tablebase.probe.line import lost_in_words
 from tablebase.probe.tablebase import Tablebase
 from tablebase.report.rules import rules_report
 from tablebase.report.sentences import named, standing, worth
 from tablebase.report.text import numbered, rules_table, wrapped
-from tablebase.rules.clock import Clock, DrawClaim, Ruling, Verdict, draw_claims
+from tablebase.rules.clock import Clock, DrawClaim, GameStatus, Ruling, draw_claims
 
 HELP = (
     "Type a move, like c3-d4, c3:e5 or cd4; `hint` for the best one, `undo` to take back your last one, "
@@ -62,7 +62,7 @@ class PlaySession:
         width: int = 100,
     ) -> None:
         self._engine = Engine(tablebase)
-        self._board_won = board_won_by(tablebase)
+        self._board_won = win_oracle(tablebase)
         self._clock = clock
         self._first = clock.position.turn
         self._side = side
@@ -93,7 +93,7 @@ class PlaySession:
         """How the game has ended, as a sentence; None while it goes on."""
         if self._clock.winner is not None:
             return lost_in_words(self._clock.position)
-        if ruling.verdict in (Verdict.DRAWN, Verdict.UNDETERMINED):
+        if ruling.verdict in (GameStatus.DRAWN, GameStatus.UNDETERMINED):
             return standing(ruling.verdict, rules_report(ruling.states))
         return None
 
@@ -116,7 +116,7 @@ class PlaySession:
     def _answer(self, ruling: Ruling) -> str | None:
         """The tables move, or claim a draw; how the game has ended, if it has."""
         choice = self._choose()
-        if choice.ruled.prospect in (Prospect.DRAW, Prospect.MAYBE_LOSS, Prospect.LOSS):
+        if choice.ruled.prospect in (RulesOutcome.DRAW, RulesOutcome.MAYBE_LOSS, RulesOutcome.LOSS):
             for claim in draw_claims(self._clock, ruling, self._board_won):
                 return self._claimed(claim)
         self._tell(f"{self._clock.position.turn.capitalize()} plays {choice.move}.{_by_search(choice)}")
@@ -130,7 +130,7 @@ class PlaySession:
 
     def _make(self, move: Move) -> None:
         self._played.append(_Ply(self._clock, move))
-        self._clock = self._clock.after(move)
+        self._clock = self._clock.play_unchecked(move)
 
     def _claimed(self, claim: DrawClaim) -> str:
         announced = "" if claim.move is None else f", announcing {claim.move}"
@@ -142,7 +142,7 @@ class PlaySession:
     def _ask(self, ruling: Ruling) -> str | None:
         """The person moves, or does something else; how the game has ended, if it has."""
         self._show(ruling)
-        if ruling.verdict is Verdict.CLAIMABLE:
+        if ruling.verdict is GameStatus.CLAIMABLE:
             self._tell(standing(ruling.verdict, rules_report(ruling.states)))
         while (line := self._read(f"{self._side}> ")) is not None:
             match line.strip().lower():

@@ -1,7 +1,7 @@
 """A game judged: what the rules say at every ply, who changed the outcome, and whether the result is right.
 
 The moves are followed to the end of the game by the rules, to the end of the text, or to a move that cannot
-be played, whichever comes first. Agreement, resignation and time are the players' own affair: a result that
+be played, whichever comes first. ResultCheck, resignation and time are the players' own affair: a result that
 no rule contradicts is theirs to write.
 """
 
@@ -15,10 +15,10 @@ from tablebase.board.notation import Numbering, find_numbering, parse_move
 from tablebase.board.position import Color, Move, Position
 from tablebase.errors import CounterError, IllegalMoveError, IllegalPositionError, NotationError, quote
 from tablebase.games.pdn import GameResult, MoveText, PdnGame, read_games
-from tablebase.games.prospect import Prospect, board_outcome
-from tablebase.games.search import RuleSearch, board_won_by
+from tablebase.games.prospect import RulesOutcome, board_outcome
+from tablebase.games.search import RuleSearch, win_oracle
 from tablebase.probe.tablebase import Tablebase
-from tablebase.rules.clock import BoardWon, Clock, DrawClaim, Ruling, Verdict, draw_claims
+from tablebase.rules.clock import BoardWon, Clock, DrawClaim, GameStatus, Ruling, draw_claims
 from tablebase.rules.outcome import Outcome
 from tablebase.rules.ruleset import Ruleset, cited
 from tablebase.rules.rulesets import OFFICIAL
@@ -84,7 +84,7 @@ class Stand:
     clock: Clock
     ruling: Ruling
     board: Outcome
-    rules: Prospect
+    rules: RulesOutcome
     dtw: int | None
 
     @property
@@ -95,7 +95,7 @@ class Stand:
     @property
     def is_over(self) -> bool:
         """Whether the game has ended here, by a win or by a rule that needs no claim."""
-        return self.ruling.verdict in (Verdict.WHITE_WON, Verdict.BLACK_WON, Verdict.DRAWN)
+        return self.ruling.verdict in (GameStatus.WHITE_WON, GameStatus.BLACK_WON, GameStatus.DRAWN)
 
     @property
     def result(self) -> GameResult | None:
@@ -104,14 +104,14 @@ class Stand:
 
 
 _RESULTS = {
-    Verdict.WHITE_WON: GameResult.WHITE_WINS,
-    Verdict.BLACK_WON: GameResult.BLACK_WINS,
-    Verdict.DRAWN: GameResult.DRAW,
+    GameStatus.WHITE_WON: GameResult.WHITE_WINS,
+    GameStatus.BLACK_WON: GameResult.BLACK_WINS,
+    GameStatus.DRAWN: GameResult.DRAW,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedPly:
+class PlayedMove:
     """One turn of one player.
 
     Attributes:
@@ -150,8 +150,8 @@ class Mistake:
     move: Move
     board_before: Outcome
     board_after: Outcome
-    rules_before: Prospect
-    rules_after: Prospect
+    rules_before: RulesOutcome
+    rules_after: RulesOutcome
     keeping: tuple[Move, ...]
     claim: DrawClaim | None = None
 
@@ -171,7 +171,7 @@ class Ending(StrEnum):
     """A move, or the game, cannot be read or played, or the game is longer than is followed."""
 
 
-class Agreement(StrEnum):
+class ResultCheck(StrEnum):
     """The written result beside the rules."""
 
     AGREES = "agrees"
@@ -201,7 +201,7 @@ class Adjudication:
     game: PdnGame
     ruleset: Ruleset
     start: Stand | None
-    plies: tuple[PlayedPly, ...]
+    plies: tuple[PlayedMove, ...]
     mistakes: tuple[Mistake, ...]
     ending: Ending
     problems: tuple[Problem, ...]
@@ -218,21 +218,21 @@ class Adjudication:
         return None if self.last is None else self.last.result
 
     @property
-    def agreement(self) -> Agreement:
+    def agreement(self) -> ResultCheck:
         """The written result beside the rules."""
         written = self.game.written_result
         if written in (None, GameResult.OPEN):
-            return Agreement.NOTHING_WRITTEN
+            return ResultCheck.NOTHING_WRITTEN
         if self.result is not None:
-            return Agreement.AGREES if written is self.result else Agreement.CONTRADICTS
+            return ResultCheck.AGREES if written is self.result else ResultCheck.CONTRADICTS
         if written is GameResult.DRAW and self.claims and self.ending is Ending.CUT_SHORT:
-            return Agreement.AGREES
-        return Agreement.NOT_DECIDED
+            return ResultCheck.AGREES
+        return ResultCheck.NOT_DECIDED
 
     @property
     def is_sound(self) -> bool:
         """Whether nothing is wrong with the game, and its result does not contradict the rules."""
-        return not self.problems and self.agreement is not Agreement.CONTRADICTS
+        return not self.problems and self.agreement is not ResultCheck.CONTRADICTS
 
 
 class Adjudicator:
@@ -264,7 +264,7 @@ class Adjudicator:
         self._numbering = find_numbering(numbering)
         self._effort = effort
         self._most_plies = most_plies
-        self._board_won: BoardWon = board_won_by(tablebase)
+        self._board_won: BoardWon = win_oracle(tablebase)
 
     def games(self, text: str) -> Iterator[Adjudication]:
         """The games of a PDN text, judged one after the other. No text makes this fail.
@@ -285,7 +285,7 @@ class Adjudicator:
         except (NotationError, IllegalPositionError, CounterError) as error:
             problems.append(Problem(ProblemKind.UNREADABLE_GAME, game.line, None, None, str(error)))
             return Adjudication(game, self._ruleset, None, (), (), Ending.STOPPED, tuple(problems))
-        plies: list[PlayedPly] = []
+        plies: list[PlayedMove] = []
         mistakes: list[Mistake] = []
         stand, stop = start, None
         for ply, written in enumerate(game.moves, 1):
@@ -296,8 +296,8 @@ class Adjudicator:
             except (NotationError, IllegalMoveError) as error:
                 stop = _bad_move(error, written, ply)
                 break
-            before, stand = stand, self._stand(stand.clock.after(move), search)
-            plies.append(PlayedPly(ply, written.text, move, before.position.turn, stand))
+            before, stand = stand, self._stand(stand.clock.play_unchecked(move), search)
+            plies.append(PlayedMove(ply, written.text, move, before.position.turn, stand))
             if (mistake := self._mistake(before, plies[-1], search)) is not None:
                 mistakes.append(mistake)
         if stop is not None:
@@ -320,7 +320,7 @@ class Adjudicator:
         prospect = search.prospect(clock, ruling.verdict, probe)
         return Stand(clock, ruling, board_outcome(probe), prospect, probe.dtw)
 
-    def _mistake(self, before: Stand, played: PlayedPly, search: RuleSearch) -> Mistake | None:
+    def _mistake(self, before: Stand, played: PlayedMove, search: RuleSearch) -> Mistake | None:
         after = played.after
         board_lost = _is_less(-after.board, before.board)
         rules_lost = _is_worse(-after.rules, before.rules)
@@ -335,7 +335,7 @@ class Adjudicator:
                 continue
             keeping.append(other.move)
         claims: tuple[DrawClaim, ...] = ()
-        if rules_lost and before.rules is Prospect.DRAW:
+        if rules_lost and before.rules is RulesOutcome.DRAW:
             claims = draw_claims(before.clock, before.ruling, self._board_won)
         return Mistake(
             ply=played.ply,
@@ -388,7 +388,7 @@ def _bad_move(error: NotationError | IllegalMoveError, written: MoveText, ply: i
 
 def _ending(game: PdnGame, stand: Stand, stop: Problem | None) -> Ending:
     if stand.is_over:
-        return Ending.DRAWN if stand.ruling.verdict is Verdict.DRAWN else Ending.WON
+        return Ending.DRAWN if stand.ruling.verdict is GameStatus.DRAWN else Ending.WON
     if stop is not None:
         return Ending.STOPPED
     return Ending.CUT_SHORT if game.moves else Ending.EMPTY
@@ -399,9 +399,9 @@ def _is_less(after: Outcome, before: Outcome) -> bool:
     return after.wdl is not None and before.wdl is not None and after.wdl < before.wdl
 
 
-def _is_worse(after: Prospect, before: Prospect) -> bool:
+def _is_worse(after: RulesOutcome, before: RulesOutcome) -> bool:
     return after.rank is not None and before.rank is not None and after.rank < before.rank
 
 
-def _is_kept(after: Prospect, before: Prospect) -> bool:
+def _is_kept(after: RulesOutcome, before: RulesOutcome) -> bool:
     return after.rank is not None and before.rank is not None and after.rank >= before.rank

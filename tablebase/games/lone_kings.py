@@ -21,7 +21,7 @@ from tablebase.board.position import Color, Position, legal_moves, position_afte
 from tablebase.errors import DamagedTableError, MissingTableError
 from tablebase.games.lone_king_sentences import Facts, explain
 from tablebase.games.prospect import board_outcome
-from tablebase.games.search import board_won_by
+from tablebase.games.search import win_oracle
 from tablebase.probe.tablebase import Tablebase
 from tablebase.rules.clock import Clock, RuleState, Unit
 from tablebase.rules.outcome import Outcome, Probe
@@ -184,7 +184,7 @@ def draw_cases(tablebase: Tablebase, game: Position | Clock) -> list[DrawCase]:
         ClosedError: the tablebase has been closed.
     """
     clock = game if isinstance(game, Clock) else Clock.start(game)
-    states = {state.rule: state for state in clock.ruling(board_won_by(tablebase)).states}
+    states = {state.rule: state for state in clock.ruling(win_oracle(tablebase)).states}
     return [_case(rule, tablebase, clock, states.get(RuleName(rule))) for rule in DrawRule]
 
 

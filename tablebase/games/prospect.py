@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
-from tablebase.board.counters import Counter
+from tablebase.board.counters import CounterName
 from tablebase.board.position import Color, Position
-from tablebase.rules.clock import Clock, Verdict
+from tablebase.rules.clock import Clock, GameStatus
 from tablebase.rules.outcome import Outcome, Probe
 from tablebase.rules.ruleset import Claim, Limit, Repeats, RuleName, Ruleset
 from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL
@@ -26,7 +26,7 @@ _SAFE_FROM_REPEATED_MOVES = 2
 """With so few moves to go nobody makes the same moves three times running, whatever went before."""
 
 
-class Prospect(StrEnum):
+class RulesOutcome(StrEnum):
     """How a game ends under the draw rules, counters as they are, when both sides play best."""
 
     WIN = "win"
@@ -38,7 +38,7 @@ class Prospect(StrEnum):
     LOSS = "loss"
     UNKNOWN = "unknown"
 
-    def __neg__(self) -> Prospect:
+    def __neg__(self) -> RulesOutcome:
         """The same prospect as the opponent sees it."""
         return _OPPOSITE.get(self, self)
 
@@ -48,12 +48,12 @@ class Prospect(StrEnum):
         return _RANK.get(self)
 
 
-_RANK = {Prospect.WIN: 1, Prospect.DRAW: 0, Prospect.LOSS: -1}
+_RANK = {RulesOutcome.WIN: 1, RulesOutcome.DRAW: 0, RulesOutcome.LOSS: -1}
 _OPPOSITE = {
-    Prospect.WIN: Prospect.LOSS,
-    Prospect.MAYBE_WIN: Prospect.MAYBE_LOSS,
-    Prospect.MAYBE_LOSS: Prospect.MAYBE_WIN,
-    Prospect.LOSS: Prospect.WIN,
+    RulesOutcome.WIN: RulesOutcome.LOSS,
+    RulesOutcome.MAYBE_WIN: RulesOutcome.MAYBE_LOSS,
+    RulesOutcome.MAYBE_LOSS: RulesOutcome.MAYBE_WIN,
+    RulesOutcome.LOSS: RulesOutcome.WIN,
 }
 
 
@@ -65,8 +65,8 @@ def board_outcome(probe: Probe) -> Outcome:
 
 
 def prospect_of(
-    clock: Clock, verdict: Verdict, probe: Probe, tables: Ruleset, seen_twice: Iterable[Probe] = ()
-) -> Prospect:
+    clock: Clock, verdict: GameStatus, probe: Probe, tables: Ruleset, seen_twice: Iterable[Probe] = ()
+) -> RulesOutcome:
     """What the position of a clock is worth to its side to move.
 
     Args:
@@ -78,27 +78,27 @@ def prospect_of(
             `Clock.seen_twice`.
     """
     match verdict:
-        case Verdict.WHITE_WON | Verdict.BLACK_WON:
-            return Prospect.LOSS
-        case Verdict.DRAWN:
-            return Prospect.DRAW
-        case Verdict.UNDETERMINED:
-            return Prospect.UNKNOWN
+        case GameStatus.WHITE_WON | GameStatus.BLACK_WON:
+            return RulesOutcome.LOSS
+        case GameStatus.DRAWN:
+            return RulesOutcome.DRAW
+        case GameStatus.UNDETERMINED:
+            return RulesOutcome.UNKNOWN
     found = _bound(clock, probe, tables, tuple(seen_twice))
-    if verdict is Verdict.CLAIMABLE and found in (Prospect.LOSS, Prospect.MAYBE_LOSS):
-        return Prospect.DRAW
+    if verdict is GameStatus.CLAIMABLE and found in (RulesOutcome.LOSS, RulesOutcome.MAYBE_LOSS):
+        return RulesOutcome.DRAW
     return found
 
 
-def _bound(clock: Clock, probe: Probe, tables: Ruleset, seen_twice: tuple[Probe, ...]) -> Prospect:
+def _bound(clock: Clock, probe: Probe, tables: Ruleset, seen_twice: tuple[Probe, ...]) -> RulesOutcome:
     board = board_outcome(probe)
     if board is Outcome.UNKNOWN:
-        return Prospect.UNKNOWN
+        return RulesOutcome.UNKNOWN
     # Rules that only draw take nothing from who can hold the draw on the board.
     if board is Outcome.DRAW or _is_too_late(clock, probe, tables):
-        return Prospect.DRAW
+        return RulesOutcome.DRAW
     certain = _is_in_time(clock, probe, tables, seen_twice)
-    found = Prospect.WIN if certain else Prospect.MAYBE_WIN
+    found = RulesOutcome.WIN if certain else RulesOutcome.MAYBE_WIN
     return found if board is Outcome.WIN else -found
 
 
@@ -259,7 +259,7 @@ def _is_steady(limit: Limit) -> bool:
 
 
 def _is_about_king_moves(limit: Limit) -> bool:
-    return all(counter is Counter.KING_PLIES for counter, _ in limit.thresholds)
+    return all(counter is CounterName.KING_PLIES for counter, _ in limit.thresholds)
 
 
 def _have_room(clock: Clock, limits: Iterable[Limit], plies: int) -> bool:
@@ -272,7 +272,7 @@ def _has_room(clock: Clock, limit: Limit, plies: int) -> bool:
     stronger = limit.scope.stronger(clock.position, wherever=True)
     moves_first = not stronger or clock.position.turn in stronger
 
-    def with_all(counter: Counter) -> int:
+    def with_all(counter: CounterName) -> int:
         """The count with all those plies, as if the last went on with it like the others."""
         count = clock.counters[counter]
         if counter in own:

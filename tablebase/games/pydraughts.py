@@ -100,7 +100,7 @@ def clock_of(
     _check_game(board)
     clock = Clock.start(parse_fen(board.initial_fen), ruleset, counters)
     for move in board.move_stack:
-        clock = clock.after(move_of(clock.position, move))
+        clock = clock.play_unchecked(move_of(clock.position, move))
     return clock
 
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from tablebase.board.position import Color, Move, Position, legal_moves
 from tablebase.errors import ArgumentError
-from tablebase.games.prospect import Prospect, prospect_of
+from tablebase.games.prospect import RulesOutcome, prospect_of
 from tablebase.probe.line import Line, LineEnd, MoveValue
-from tablebase.rules.clock import BoardWon, Clock, RuleState, Verdict
+from tablebase.rules.clock import BoardWon, Clock, GameStatus, RuleState
 from tablebase.rules.outcome import Outcome, Probe
 from tablebase.rules.ruleset import Claim, Repeats, RuleName
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tablebase.probe.tablebase import Tablebase
 
 
-def board_won_by(tablebase: Tablebase) -> BoardWon:
+def win_oracle(tablebase: Tablebase) -> BoardWon:
     """A `board_won` for `Clock.states` and `Clock.ruling`: what the tables say, None where there is no table.
 
     A cursed win counts as won: it is won on the board, and only a rule makes a draw of it. The function
@@ -61,7 +61,7 @@ class RuledMove:
 
     value: MoveValue
     clock: Clock
-    prospect: Prospect
+    prospect: RulesOutcome
     searched: bool = False
 
     @property
@@ -85,10 +85,12 @@ class RuleSearch:
         self._effort = effort
         self._in_all = in_all
         self._left = 0
-        self._board_won = board_won_by(tablebase)
+        self._board_won = win_oracle(tablebase)
         self._found: dict[_Node, bool | None] = {}
 
-    def prospect(self, clock: Clock, verdict: Verdict | None = None, probe: Probe | None = None) -> Prospect:
+    def prospect(
+        self, clock: Clock, verdict: GameStatus | None = None, probe: Probe | None = None
+    ) -> RulesOutcome:
         """What the position of a clock is worth to its side to move. `UNKNOWN` where a table is missing.
 
         Args:
@@ -106,7 +108,7 @@ class RuleSearch:
             found = self._by_search(clock, found)
         return found
 
-    def told(self, clock: Clock, verdict: Verdict, probe: Probe) -> tuple[Prospect, list[RuledMove]]:
+    def told(self, clock: Clock, verdict: GameStatus, probe: Probe) -> tuple[RulesOutcome, list[RuledMove]]:
         """What the position of a clock is worth, and its `moves`: one search tells both.
 
         Args:
@@ -145,17 +147,17 @@ class RuleSearch:
             TableError: a table cannot be read.
             ClosedError: the tablebase has been closed.
         """
-        moves = self.moves_to_play(clock)
+        moves = self.playable_moves(clock)
         if (unknown := unknown_that_matters(moves)) is not None:
             self._tablebase.probe(unknown.clock.position)  # raises the error that names the table
         return moves[0] if moves else None
 
-    def moves_to_play(self, clock: Clock) -> list[RuledMove]:
+    def playable_moves(self, clock: Clock) -> list[RuledMove]:
         """As `moves`, but where the tables tell that the first one wins, others may be left open that a
         search could settle. Raises as `prospect` does."""
         by_tables = self._moves_by_tables(clock)
         first = min(by_tables, key=_order, default=None)
-        if first is not None and first.prospect is Prospect.WIN:
+        if first is not None and first.prospect is RulesOutcome.WIN:
             return sorted(by_tables, key=_order)
         return self._searched(clock, by_tables)
 
@@ -191,15 +193,15 @@ class RuleSearch:
 
         while True:
             ruling = clock.ruling(self._board_won)
-            if ruling.verdict is Verdict.DRAWN:
+            if ruling.verdict is GameStatus.DRAWN:
                 return ends(LineEnd.DRAW, fired=ruling.fired)
-            moves = self.moves_to_play(clock)
+            moves = self.playable_moves(clock)
             if not moves:
                 return ends(LineEnd.GAME_OVER, clock.position.turn.other)
             best = moves[0]
-            if ruling.verdict is Verdict.UNDETERMINED or unknown_that_matters(moves) is not None:
+            if ruling.verdict is GameStatus.UNDETERMINED or unknown_that_matters(moves) is not None:
                 return ends(LineEnd.UNKNOWN)
-            if best.prospect is Prospect.DRAW and best.value.outcome is Outcome.DRAW:
+            if best.prospect is RulesOutcome.DRAW and best.value.outcome is Outcome.DRAW:
                 return ends(LineEnd.DRAW)
             if len(played) >= limit:
                 return ends(LineEnd.LIMIT)
@@ -210,7 +212,7 @@ class RuleSearch:
     def _moves_by_tables(self, clock: Clock) -> list[RuledMove]:
         found = []
         for value in self._tablebase.moves(clock.position):
-            after = clock.after(value.move)
+            after = clock.play_unchecked(value.move)
             prospect = -self._by_tables(after, after.seen_twice, value.probe_after)
             found.append(RuledMove(value, after, prospect))
         return found
@@ -220,8 +222,8 @@ class RuleSearch:
         clock: Clock,
         seen_twice: frozenset[Position],
         probe: Probe | None = None,
-        verdict: Verdict | None = None,
-    ) -> Prospect:
+        verdict: GameStatus | None = None,
+    ) -> RulesOutcome:
         tablebase = self._tablebase
         if probe is None:
             probe = tablebase.get_probe(clock.position)
@@ -235,17 +237,17 @@ class RuleSearch:
         self._left = self._effort if self._in_all is None else min(self._effort, self._in_all)
         self._found.clear()
 
-    def _by_search(self, clock: Clock, found: Prospect) -> Prospect:
+    def _by_search(self, clock: Clock, found: RulesOutcome) -> RulesOutcome:
         """What a search makes of a position that the tables leave open."""
         if clock.ruleset.repeats is Repeats.MOVES:
             return found  # what has been moved before counts here, and grows with every ply
         turn, winner = clock.position.turn, _may_win(found, clock)
-        won = self._is_won(clock.forgetting(), clock.seen_twice, winner)
+        won = self._is_won(clock.without_history(), clock.seen_twice, winner)
         if won is None:
             return found
         if not won:
-            return Prospect.DRAW
-        return Prospect.WIN if winner is turn else Prospect.LOSS
+            return RulesOutcome.DRAW
+        return RulesOutcome.WIN if winner is turn else RulesOutcome.LOSS
 
     def _is_won(self, clock: Clock, seen_twice: frozenset[Position], winner: Color) -> bool | None:
         """Whether the winner on the board wins under the rules; None where that has not been found out."""
@@ -266,7 +268,7 @@ class RuleSearch:
         if self._in_all is not None:
             self._in_all -= len(moves)
         for move in moves:
-            after = clock.after(move).forgetting()
+            after = clock.play_unchecked(move).without_history()
             twice = frozenset[Position]() if move.zeroing else seen_twice
             if after.position in twice and self._makes_a_draw(after, winner):
                 won: bool | None = False
@@ -276,7 +278,7 @@ class RuleSearch:
                 if _is_open(found) and _may_win(found, after) is winner:
                     open_moves.append((*_nearness(probe, aim), len(open_moves), after, twice))
                     continue
-                won = None if found is Prospect.UNKNOWN else _is_win_of(found, after, winner)
+                won = None if found is RulesOutcome.UNKNOWN else _is_win_of(found, after, winner)
             if won is aim:
                 return aim
             is_left_open |= won is None
@@ -300,23 +302,23 @@ _Node = tuple[Position, object, frozenset[Position]]
 
 def unknown_that_matters(moves: list[RuledMove]) -> RuledMove | None:
     """Of moves, best first, one of unknown worth that may be better than the first, if there is any."""
-    if moves and moves[0].prospect is not Prospect.WIN and moves[-1].prospect is Prospect.UNKNOWN:
+    if moves and moves[0].prospect is not RulesOutcome.WIN and moves[-1].prospect is RulesOutcome.UNKNOWN:
         return moves[-1]
     return None
 
 
-def _is_open(prospect: Prospect) -> bool:
-    return prospect in (Prospect.MAYBE_WIN, Prospect.MAYBE_LOSS)
+def _is_open(prospect: RulesOutcome) -> bool:
+    return prospect in (RulesOutcome.MAYBE_WIN, RulesOutcome.MAYBE_LOSS)
 
 
-def _may_win(prospect: Prospect, clock: Clock) -> Color:
+def _may_win(prospect: RulesOutcome, clock: Clock) -> Color:
     """The side that wins on the board, of an open prospect."""
     turn = clock.position.turn
-    return turn if prospect is Prospect.MAYBE_WIN else turn.other
+    return turn if prospect is RulesOutcome.MAYBE_WIN else turn.other
 
 
-def _is_win_of(prospect: Prospect, clock: Clock, winner: Color) -> bool:
-    return prospect is (Prospect.WIN if clock.position.turn is winner else Prospect.LOSS)
+def _is_win_of(prospect: RulesOutcome, clock: Clock, winner: Color) -> bool:
+    return prospect is (RulesOutcome.WIN if clock.position.turn is winner else RulesOutcome.LOSS)
 
 
 def _nearness(probe: Probe, first_the_near: bool) -> tuple[float, float]:
@@ -337,16 +339,16 @@ def _order(move: RuledMove) -> _SortKey:
     soonest = tuple(inf if plies is None else plies for plies in distances)
     latest = tuple(0 if plies is None else -plies for plies in distances)
     match move.prospect:
-        case Prospect.WIN:
+        case RulesOutcome.WIN:
             return 1 if move.searched else 0, soonest, notation
-        case Prospect.MAYBE_WIN:
+        case RulesOutcome.MAYBE_WIN:
             return 2, soonest, notation
-        case Prospect.DRAW:
+        case RulesOutcome.DRAW:
             wdl, length = value.wdl or 0, value.dtw or 0
             return 3, (-wdl, length if wdl > 0 else -length), notation
-        case Prospect.MAYBE_LOSS:
+        case RulesOutcome.MAYBE_LOSS:
             return 4, latest, notation
-        case Prospect.LOSS:
+        case RulesOutcome.LOSS:
             return 5, latest, notation
-        case Prospect.UNKNOWN:
+        case RulesOutcome.UNKNOWN:
             return 6, (), notation

@@ -20,7 +20,7 @@ UNKNOWN_VALUE = -128
 
 
 @dataclass(frozen=True, eq=False)
-class Boards:
+class PositionArray:
     """Positions as arrays. Checked when they are made.
 
     Attributes:
@@ -72,7 +72,7 @@ class Boards:
         raise AssertionError(f"position {place} is refused as an array and taken by itself")
 
     @classmethod
-    def of(cls, positions: Sequence[Position]) -> Boards:
+    def of(cls, positions: Sequence[Position]) -> PositionArray:
         """The arrays of a list of positions."""
         sets = np.array([(p.wm, p.wk, p.bm, p.bk) for p in positions], np.uint32).reshape(-1, 4)
         return cls(sets, np.array([p.turn is Color.BLACK for p in positions], np.bool_))
@@ -88,7 +88,7 @@ class Boards:
 
 
 @dataclass(frozen=True, eq=False)
-class BoardValues:
+class ProbeArray:
     """What many positions are worth, each to its side to move; all arrays are of shape (n,).
 
     Attributes:
@@ -105,7 +105,7 @@ class BoardValues:
     dtb: NDArray[np.int16] | None = None
 
     @classmethod
-    def unfilled(cls, count: int, distances: Sequence[Metric]) -> BoardValues:
+    def unfilled(cls, count: int, distances: Sequence[Metric]) -> ProbeArray:
         """Room for the values of so many positions, with these distances."""
 
         def room(metric: Metric) -> NDArray[np.int16] | None:

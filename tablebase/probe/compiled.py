@@ -36,7 +36,7 @@ from tablebase.kernels.capture_tree import (
     settle_outcomes,
 )
 from tablebase.kernels.index import Layout, layout_of
-from tablebase.probe.arrays import NONE, UNKNOWN_VALUE, Boards, BoardValues
+from tablebase.probe.arrays import NONE, UNKNOWN_VALUE, PositionArray, ProbeArray
 from tablebase.probe.decoded import DecodedTables, Stored
 from tablebase.probe.tableset import TableSet
 from tablebase.probe.values import ONE_MOVE_WIN, PositionValues
@@ -173,9 +173,9 @@ class CompiledValues(PositionValues):
 
     # Many positions
 
-    def values(self, boards: Boards, distances: Sequence[Metric]) -> BoardValues:
+    def values(self, boards: PositionArray, distances: Sequence[Metric]) -> ProbeArray:
         """The outcomes, and the distances that are asked for, of many positions."""
-        found = BoardValues.unfilled(len(boards), distances)
+        found = ProbeArray.unfilled(len(boards), distances)
         tree = new_tree(_ROWS_A_POSITION * min(len(boards), _TOGETHER))
         for first in range(0, len(boards), _TOGETHER):
             asked = slice(first, min(first + _TOGETHER, len(boards)))
@@ -185,7 +185,7 @@ class CompiledValues(PositionValues):
                 self._fill(found, place, boards.position(place), distances)
         return found
 
-    def _fill_some(self, tree: Tree, asked: slice, found: BoardValues) -> tuple[Tree, list[int]]:
+    def _fill_some(self, tree: Tree, asked: slice, found: ProbeArray) -> tuple[Tree, list[int]]:
         """Put the values of planted positions at their places.
 
         Returns:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from tablebase.board.material import Material
 from tablebase.board.position import Move, Position, legal_moves, position_after
 from tablebase.errors import ArgumentError, MissingPackageError, MissingTableError
-from tablebase.probe.arrays import Boards, BoardValues
+from tablebase.probe.arrays import PositionArray, ProbeArray
 from tablebase.probe.decoded import DEFAULT_BYTES as ARRAY_BYTES
 from tablebase.probe.decoded import DecodedTables
 from tablebase.probe.line import Line, LineEnd, MoveValue
@@ -227,16 +227,14 @@ class Tablebase:
 
     # Values of many positions
 
-    def probe_many(
-        self, sets: ArrayLike, black: ArrayLike, distances: Collection[Metric] = ()
-    ) -> BoardValues:
+    def probe_many(self, sets: ArrayLike, black: ArrayLike, distances: Collection[Metric] = ()) -> ProbeArray:
         """What many positions are worth, as arrays: the same as `get_wdl` and the others tell of each.
 
         Tables of which many values are asked are kept in memory as a whole, within `array_bytes`.
 
         Args:
             sets: shape (n, 4), integers: men and kings of White, men and kings of Black, as sets of squares.
-            black: shape (n,), bool: whether it is Black's turn. `Boards.of(positions)` makes both.
+            black: shape (n,), bool: whether it is Black's turn. `PositionArray.of(positions)` makes both.
             distances: which are wanted besides the outcomes.
 
         Returns:
@@ -255,7 +253,7 @@ class Tablebase:
                 self._array_values = self._values
         if isinstance(distances, str):  # a Metric is one: each letter would be taken for a distance
             raise ArgumentError(f"distances are several, like [Metric.DTW], not {str(distances)!r} alone")
-        return self._array_values.values(Boards(sets, black), [Metric(metric) for metric in distances])
+        return self._array_values.values(PositionArray(sets, black), [Metric(metric) for metric in distances])
 
     def stored_outcomes(self, material: Material, indices: NDArray[np.int64]) -> NDArray[np.int16]:
         """What the table of a material stores as the outcomes at some places of its index, 2 to -2.
@@ -299,7 +297,7 @@ class Tablebase:
     def _may_run_out(self, position: Position) -> bool:
         """Whether moves that win from fresh counts do not win here: no single count ages them beyond its
         limit, but the position's own table knows that two together do."""
-        if not self.ruleset.counts_apart(Material.of(position)):
+        if not self.ruleset.counts_material_separately(Material.of(position)):
             return False
         return self.get_wdl(position) == Outcome.CURSED_WIN.wdl
 

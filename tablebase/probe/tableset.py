@@ -131,7 +131,7 @@ class TableSet:
             metric = None
             if self.ruleset.counts_balance(material):
                 # Without men every move but a capture is counted in both.
-                metric = Metric.DTB if self.ruleset.counts_apart(material) else Metric.DTC
+                metric = Metric.DTB if self.ruleset.counts_material_separately(material) else Metric.DTC
             self._balance_metrics[material] = metric
         return self._balance_metrics[material]
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from tablebase.board.material import Material
 from tablebase.board.position import Position, legal_moves, position_after
 from tablebase.errors import MissingTableError
-from tablebase.probe.arrays import NONE, UNKNOWN_VALUE, Boards, BoardValues
+from tablebase.probe.arrays import NONE, UNKNOWN_VALUE, PositionArray, ProbeArray
 from tablebase.probe.tableset import TableSet
 from tablebase.rules.outcome import LOST, UNKNOWN, Outcome, Probe, move_value
 from tablebase.tables.format import Metric, dtw_plies
@@ -59,18 +59,18 @@ class PositionValues:
         index = index_of(position.own_men, position.own_kings, position.other_men, position.other_kings)
         return self._stored(material, index, table.value(index), distances, lenient)
 
-    def values(self, boards: Boards, distances: Sequence[Metric]) -> BoardValues:
+    def values(self, boards: PositionArray, distances: Sequence[Metric]) -> ProbeArray:
         """The outcomes, and the distances that are asked for, of many positions.
 
         Raises:
             TableError, ClosedError: as of `TableSet.table`.
         """
-        found = BoardValues.unfilled(len(boards), distances)
+        found = ProbeArray.unfilled(len(boards), distances)
         for place in range(len(boards)):
             self._fill(found, place, boards.position(place), distances)
         return found
 
-    def _fill(self, found: BoardValues, place: int, position: Position, distances: Sequence[Metric]) -> None:
+    def _fill(self, found: ProbeArray, place: int, position: Position, distances: Sequence[Metric]) -> None:
         """Put the value of a position at its place in the arrays."""
         try:
             probe = self.value(position, distances, lenient=True)

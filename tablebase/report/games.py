@@ -10,19 +10,19 @@ from typing import Annotated, TypedDict
 from tablebase.board.position import Color
 from tablebase.games.adjudication import (
     Adjudication,
-    Agreement,
     Ending,
     Mistake,
-    PlayedPly,
+    PlayedMove,
     Problem,
     ProblemKind,
+    ResultCheck,
     Stand,
 )
 from tablebase.games.pdn import FaultKind, GameResult
-from tablebase.games.prospect import Prospect
+from tablebase.games.prospect import RulesOutcome
 from tablebase.report.rules import RuleStateReport, rules_report
 from tablebase.report.text import sentence
-from tablebase.rules.clock import DrawClaim, Verdict
+from tablebase.rules.clock import DrawClaim, GameStatus
 from tablebase.rules.outcome import Outcome
 
 
@@ -32,10 +32,10 @@ class StandReport(TypedDict):
     fen: Annotated[str, "the position, as this program writes it"]
     turn: Annotated[str, Color, "whose turn it is"]
     counters: Annotated[dict[str, int], "the counters of the game there, by name"]
-    verdict: Annotated[str, Verdict, "what the position and its game come to"]
+    verdict: Annotated[str, GameStatus, "what the position and its game come to"]
     rules: Annotated[list[RuleStateReport], "what the rules say that apply here"]
     board_outcome: Annotated[str, Outcome, "for the side to move, on the board, without draw rules"]
-    rules_outcome: Annotated[str, Prospect, "for the side to move, under the rules, counters as they are"]
+    rules_outcome: Annotated[str, RulesOutcome, "for the side to move, under the rules, counters as they are"]
     dtw: Annotated[int | None, "plies to the end of the game, without draw rules"]
 
 
@@ -64,8 +64,8 @@ class MistakeReport(TypedDict):
     move: Annotated[str, "the move"]
     board_before: Annotated[str, Outcome, "for that player before the move, on the board"]
     board_after: Annotated[str, Outcome, "for that player after the move, on the board"]
-    rules_before: Annotated[str, Prospect, "for that player before the move, under the rules"]
-    rules_after: Annotated[str, Prospect, "for that player after the move, under the rules"]
+    rules_before: Annotated[str, RulesOutcome, "for that player before the move, under the rules"]
+    rules_after: Annotated[str, RulesOutcome, "for that player after the move, under the rules"]
     keeping: Annotated[list[str], "the moves that would have kept the outcome"]
     claim: Annotated[ClaimReport | None, "the draw that the player could have claimed instead"]
 
@@ -93,7 +93,7 @@ class GameReport(TypedDict):
     ]
     written: Annotated[str | None, "the result as the text has it; null where it has none"]
     written_result: Annotated[str | None, GameResult, "what that says"]
-    agreement: Annotated[str, Agreement, "whether both agree"]
+    agreement: Annotated[str, ResultCheck, "whether both agree"]
     explanation: Annotated[str, "how the game ended, as a sentence"]
     problems: Annotated[list[GameProblemReport], "what is wrong with it"]
     mistakes: Annotated[list[MistakeReport], "the moves that changed its outcome"]
@@ -147,7 +147,7 @@ def game_report(judged: Adjudication) -> GameReport:
     }
 
 
-def _ply_report(played: PlayedPly) -> PlyReport:
+def _ply_report(played: PlayedMove) -> PlyReport:
     return {
         "ply": played.ply,
         "player": str(played.player),

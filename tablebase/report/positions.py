@@ -11,12 +11,12 @@ from typing import Annotated, TypedDict
 from tablebase.board.material import Material
 from tablebase.board.position import SQUARE_NAMES, Color, Position
 from tablebase.games.lone_kings import DrawCase, DrawRule, draw_cases
-from tablebase.games.prospect import Prospect
-from tablebase.games.search import RuledMove, RuleSearch, board_won_by
+from tablebase.games.prospect import RulesOutcome
+from tablebase.games.search import RuledMove, RuleSearch, win_oracle
 from tablebase.probe.line import Line, LineEnd, MoveValue
 from tablebase.probe.tablebase import Tablebase
 from tablebase.report.rules import RuleStateReport, rules_report
-from tablebase.rules.clock import Clock, Unit, Verdict
+from tablebase.rules.clock import Clock, GameStatus, Unit
 from tablebase.rules.outcome import Outcome, Probe
 
 SEARCH_EFFORT = 1500
@@ -80,7 +80,7 @@ class RuledMoveReport(MoveFactsReport):
     """A move of a game in progress."""
 
     rules_outcome: Annotated[
-        str, Prospect, "for the player who makes it, under the rules, counters as they are"
+        str, RulesOutcome, "for the player who makes it, under the rules, counters as they are"
     ]
     after: Annotated[AfterReport, "the position after it, for the opponent"]
 
@@ -96,12 +96,12 @@ class PositionReport(ValueReport):
     dtb_moves: Annotated[int | None, "dtb in moves: half the plies, rounded up"]
     ruleset: Annotated[str, "the rules that the game is judged by"]
     counters: Annotated[dict[str, int], "the counters of the game, by name"]
-    verdict: Annotated[str, Verdict, "what the position and its game come to"]
+    verdict: Annotated[str, GameStatus, "what the position and its game come to"]
     game_over: Annotated[bool, "whether the game has ended for certain"]
     winner: Annotated[str | None, Color, "who has won; null where nobody has"]
     rules: Annotated[list[RuleStateReport], "what each rule of the ruleset says"]
     rules_outcome: Annotated[
-        str, Prospect, "for the side to move with best play, under the rules, counters as they are"
+        str, RulesOutcome, "for the side to move with best play, under the rules, counters as they are"
     ]
     moves: Annotated[list[RuledMoveReport], "every legal move, best first under the rules"]
 
@@ -111,7 +111,7 @@ class LineReport(ValueReport):
 
     ruleset: Annotated[str, "the rules that the line is played under"]
     counters: Annotated[dict[str, int], "the counters where the line begins, by name"]
-    rules_outcome: Annotated[str, Prospect, "for the side to move where the line begins, under the rules"]
+    rules_outcome: Annotated[str, RulesOutcome, "for the side to move where the line begins, under the rules"]
     moves: Annotated[list[MoveReport], "the moves of both sides, first to last"]
     last_fen: Annotated[str, "the position in which it stops"]
     end: Annotated[str, LineEnd, "why it stops"]
@@ -175,7 +175,7 @@ def position_report(tablebase: Tablebase, clock: Clock, search: RuleSearch | Non
     """
     position = clock.position
     probe = tablebase.get_probe(position)
-    ruling = clock.ruling(board_won_by(tablebase))
+    ruling = clock.ruling(win_oracle(tablebase))
     search = search or RuleSearch(tablebase, SEARCH_EFFORT)
     prospect, moves = search.told(clock, ruling.verdict, probe)
     return {
@@ -242,7 +242,7 @@ def _ruled_move_report(move: RuledMove) -> RuledMoveReport:
     }
 
 
-def line_report(line: Line, clock: Clock, probe: Probe, prospect: Prospect) -> LineReport:
+def line_report(line: Line, clock: Clock, probe: Probe, prospect: RulesOutcome) -> LineReport:
     """A line under a ruleset.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, TypedDict
 
-from tablebase.board.counters import Counter
+from tablebase.board.counters import CounterName
 from tablebase.board.position import Color
 from tablebase.rules.clock import RuleState, Unit, unit_of
 from tablebase.rules.ruleset import Claim, Limit, Repeats, Rule, RuleName, Ruleset
@@ -59,7 +59,7 @@ class RuleLimitReport(TypedDict):
     rule: Annotated[str, RuleName, "the rule"]
     article: Annotated[str, "where the limit stands in the text"]
     claim: Annotated[str, Claim, "how the draw comes about"]
-    counter: Annotated[str, Counter, "which counter is looked at"]
+    counter: Annotated[str, CounterName, "which counter is looked at"]
     limit: Annotated[int, "how far it may come"]
     unit: Annotated[str, Unit, "in what"]
     pieces: Annotated[

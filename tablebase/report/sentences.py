@@ -6,21 +6,21 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 
 from tablebase.board.position import Color, Position
-from tablebase.games.prospect import Prospect
+from tablebase.games.prospect import RulesOutcome
 from tablebase.report.positions import in_moves
 from tablebase.report.rules import RuleStateReport
-from tablebase.rules.clock import Unit, Verdict
+from tablebase.rules.clock import GameStatus, Unit
 from tablebase.rules.outcome import Outcome, Probe
 from tablebase.rules.ruleset import Claim, RuleName, cited
 from tablebase.rules.rulesets import Ruleset
 
 _FRESH = {
-    Outcome.WIN: Prospect.WIN,
-    Outcome.CURSED_WIN: Prospect.DRAW,
-    Outcome.DRAW: Prospect.DRAW,
-    Outcome.BLESSED_LOSS: Prospect.DRAW,
-    Outcome.LOSS: Prospect.LOSS,
-    Outcome.UNKNOWN: Prospect.UNKNOWN,
+    Outcome.WIN: RulesOutcome.WIN,
+    Outcome.CURSED_WIN: RulesOutcome.DRAW,
+    Outcome.DRAW: RulesOutcome.DRAW,
+    Outcome.BLESSED_LOSS: RulesOutcome.DRAW,
+    Outcome.LOSS: RulesOutcome.LOSS,
+    Outcome.UNKNOWN: RulesOutcome.UNKNOWN,
 }
 
 
@@ -49,12 +49,12 @@ def _beyond(rule: RuleStateReport) -> str:
     return f", the limit is {rule['limit']}" if rule["count"] > rule["limit"] else ""
 
 
-def adds_to(prospect: Prospect, outcome: Outcome) -> bool:
+def adds_to(prospect: RulesOutcome, outcome: Outcome) -> bool:
     """Whether a prospect is something else than the outcome from fresh counters."""
     return prospect is not _FRESH[outcome]
 
 
-def headline(verdict: Verdict, rules: Iterable[RuleStateReport], on_the_board: str) -> list[str]:
+def headline(verdict: GameStatus, rules: Iterable[RuleStateReport], on_the_board: str) -> list[str]:
     """What the rules have made of the game and what its position is worth from fresh counts, as sentences;
     the rules go first where they have ended the game.
 
@@ -64,31 +64,31 @@ def headline(verdict: Verdict, rules: Iterable[RuleStateReport], on_the_board: s
         on_the_board: what the position is worth from fresh counts, as a sentence.
     """
     stands = standing(verdict, rules)
-    if verdict in (Verdict.DRAWN, Verdict.UNDETERMINED):
+    if verdict in (GameStatus.DRAWN, GameStatus.UNDETERMINED):
         return [stands, f"From fresh counts: {on_the_board}"]
     return [on_the_board, stands] if stands else [on_the_board]
 
 
-def standing(verdict: Verdict, rules: Iterable[RuleStateReport]) -> str:
+def standing(verdict: GameStatus, rules: Iterable[RuleStateReport]) -> str:
     """What the rules have made of the game so far, as a sentence; empty where it goes on or is won."""
     applying = [rule for rule in rules if rule["applies"]]
     match verdict:
-        case Verdict.DRAWN:
+        case GameStatus.DRAWN:
             fired = [rule for rule in applying if rule["fired"] and rule["claim"] == Claim.AUTOMATIC]
             return f"The game is drawn, by {named(fired)}."
-        case Verdict.UNDETERMINED:
+        case GameStatus.UNDETERMINED:
             fired = [rule for rule in applying if rule["fired"] is None]
             return (
                 f"The game is drawn by {named(fired)}, unless it is won on the board, which no table tells."
             )
-        case Verdict.CLAIMABLE:
+        case GameStatus.CLAIMABLE:
             fired = [rule for rule in applying if rule["fired"]]
             return f"A draw can be claimed, by {named(fired)}."
         case _:
             return ""
 
 
-def worth(turn: Color, prospect: Prospect, ruleset: str) -> str:
+def worth(turn: Color, prospect: RulesOutcome, ruleset: str) -> str:
     """What a position is worth under the rules with its counters as they are, as a sentence.
 
     Args:
@@ -99,16 +99,16 @@ def worth(turn: Color, prospect: Prospect, ruleset: str) -> str:
     mover, other = turn.capitalize(), turn.other.capitalize()
     by_rules = f"Under the rules ({ruleset}), with the counts as they are,"
     match prospect:
-        case Prospect.WIN:
+        case RulesOutcome.WIN:
             return f"{by_rules} {mover} wins."
-        case Prospect.LOSS:
+        case RulesOutcome.LOSS:
             return f"{by_rules} {other} wins."
-        case Prospect.DRAW:
+        case RulesOutcome.DRAW:
             return f"{by_rules} it is a draw."
-        case Prospect.MAYBE_WIN | Prospect.MAYBE_LOSS:
-            winner = mover if prospect is Prospect.MAYBE_WIN else other
+        case RulesOutcome.MAYBE_WIN | RulesOutcome.MAYBE_LOSS:
+            winner = mover if prospect is RulesOutcome.MAYBE_WIN else other
             return f"{by_rules} {winner} wins or it is a draw: it is not proved that they leave time to win."
-        case Prospect.UNKNOWN:
+        case RulesOutcome.UNKNOWN:
             return f"{by_rules} it is not known."
 
 

@@ -8,9 +8,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from tablebase.board.position import Color, Move, Position
-from tablebase.games.adjudication import Adjudication, Agreement, Ending, Mistake, Problem
+from tablebase.games.adjudication import Adjudication, Ending, Mistake, Problem, ResultCheck
 from tablebase.games.pdn import GameResult
-from tablebase.games.prospect import Prospect
+from tablebase.games.prospect import RulesOutcome
 from tablebase.probe.line import Line, LineEnd
 from tablebase.report.positions import PositionReport, RuledMoveReport, in_moves
 from tablebase.report.rules import RuleStateReport, rules_report
@@ -25,7 +25,7 @@ from tablebase.report.sentences import (
     verdict,
     worth,
 )
-from tablebase.rules.clock import Clock, DrawClaim, Verdict
+from tablebase.rules.clock import Clock, DrawClaim, GameStatus
 from tablebase.rules.outcome import Outcome, Probe
 from tablebase.rules.rulesets import Ruleset
 
@@ -64,11 +64,11 @@ def position_text(position: Position, report: PositionReport, ruleset: Ruleset, 
         ("DTW", _dtw(probe)),
         ("ruleset", report["ruleset"]),
     ]
-    ruled = Verdict(report["verdict"])
+    ruled = GameStatus(report["verdict"])
     told = headline(ruled, report["rules"], verdict(position, probe, from_moves, cause))
-    if ruled is not Verdict.DRAWN:
+    if ruled is not GameStatus.DRAWN:
         known = from_moves if probe.outcome is Outcome.UNKNOWN else probe.outcome
-        told += _under_the_rules(position, known, Prospect(report["rules_outcome"]), report["ruleset"])
+        told += _under_the_rules(position, known, RulesOutcome(report["rules_outcome"]), report["ruleset"])
     parts = [
         str(position),
         wrapped(" ".join(told), width),
@@ -82,7 +82,9 @@ def position_text(position: Position, report: PositionReport, ruleset: Ruleset, 
     return "\n\n".join(parts)
 
 
-def line_text(line: Line, clock: Clock, probe: Probe, cause: Cause, prospect: Prospect, width: int) -> str:
+def line_text(
+    line: Line, clock: Clock, probe: Probe, cause: Cause, prospect: RulesOutcome, width: int
+) -> str:
     """The board, the verdict, the moves with their numbers as PDN has them, and why the line stops.
 
     Args:
@@ -97,7 +99,7 @@ def line_text(line: Line, clock: Clock, probe: Probe, cause: Cause, prospect: Pr
     from_moves = _first_outcome(line)
     known = from_moves if probe.outcome is Outcome.UNKNOWN else probe.outcome
     is_drawn = bool(line.fired) and not line.moves
-    ruled = Verdict.DRAWN if is_drawn else Verdict.OPEN
+    ruled = GameStatus.DRAWN if is_drawn else GameStatus.OPEN
     told = headline(ruled, rules_report(line.fired), verdict(first, probe, from_moves, cause))
     if not is_drawn:
         told += _under_the_rules(first, known, prospect, clock.ruleset.name)
@@ -116,10 +118,10 @@ def _first_outcome(line: Line) -> Outcome:
     return Outcome.DRAW if line.end is LineEnd.DRAW and not line.fired else Outcome.UNKNOWN
 
 
-def _under_the_rules(position: Position, known: Outcome, prospect: Prospect, ruleset: str) -> list[str]:
+def _under_the_rules(position: Position, known: Outcome, prospect: RulesOutcome, ruleset: str) -> list[str]:
     """A sentence, where the rules with their counts as they are make something else of a position than it is
     worth from fresh counters."""
-    is_more = adds_to(prospect, known) and prospect is not Prospect.UNKNOWN
+    is_more = adds_to(prospect, known) and prospect is not RulesOutcome.UNKNOWN
     return [worth(position.turn, prospect, ruleset)] if is_more else []
 
 
@@ -185,7 +187,7 @@ def _moves_table(moves: Sequence[RuledMoveReport], width: int) -> str:
         "DTW": [_cell(move["dtw"]) for move in moves],
         "position after it": [move["after"]["fen"] for move in moves],
     }
-    if not any(adds_to(Prospect(move["rules_outcome"]), Outcome(move["outcome"])) for move in moves):
+    if not any(adds_to(RulesOutcome(move["rules_outcome"]), Outcome(move["outcome"])) for move in moves):
         del columns["by rules"]
     if all(move["dtb"] is None for move in moves):
         del columns["DTB"]
@@ -342,50 +344,50 @@ def _worth(judged: Adjudication) -> str:
     assert last is not None
     mover, other = last.position.turn.capitalize(), last.position.turn.other.capitalize()
     match last.rules:
-        case Prospect.WIN:
+        case RulesOutcome.WIN:
             return f" Played on, {mover} wins it."
-        case Prospect.LOSS:
+        case RulesOutcome.LOSS:
             return f" Played on, {other} wins it."
-        case Prospect.DRAW:
+        case RulesOutcome.DRAW:
             return " Played on, it is a draw."
-        case Prospect.MAYBE_WIN:
+        case RulesOutcome.MAYBE_WIN:
             return f" {mover} wins it on the board, if the rules leave time for that."
-        case Prospect.MAYBE_LOSS:
+        case RulesOutcome.MAYBE_LOSS:
             return f" {other} wins it on the board, if the rules leave time for that."
-        case Prospect.UNKNOWN:
+        case RulesOutcome.UNKNOWN:
             return ""
 
 
 def _agreement(judged: Adjudication) -> str:
     result, written = judged.result, judged.game.written_result
     match judged.agreement:
-        case Agreement.NOTHING_WRITTEN:
+        case ResultCheck.NOTHING_WRITTEN:
             return "No result is written."
-        case Agreement.CONTRADICTS:
+        case ResultCheck.CONTRADICTS:
             assert result is not None
             assert written is not None
             return f"The written result, {_RESULTS[written]}, contradicts that."
-        case Agreement.AGREES if result is None:
+        case ResultCheck.AGREES if result is None:
             return "The written result, a draw, is one that can be claimed."
-        case Agreement.AGREES:
+        case ResultCheck.AGREES:
             return "The written result agrees."
-        case Agreement.NOT_DECIDED:
+        case ResultCheck.NOT_DECIDED:
             assert written is not None
             return f"The written result, {_RESULTS[written]}, is not decided by the rules."
 
 
 def _rulings(judged: Adjudication) -> Iterator[str]:
     """What rules said on the way, where they did not end the game: a claim that was open, or a doubt."""
-    said: set[tuple[Verdict, str]] = set()
+    said: set[tuple[GameStatus, str]] = set()
     for played in judged.plies:
         ruling = played.after.ruling
         for state in ruling.fired:
             key = ruling.verdict, state.rule.value
-            if ruling.verdict is Verdict.DRAWN or key in said:
+            if ruling.verdict is GameStatus.DRAWN or key in said:
                 continue
             said.add(key)
             where = f"after {_number(judged, played.ply)} {played.move} (ply {played.ply})"
-            if ruling.verdict is Verdict.CLAIMABLE:
+            if ruling.verdict is GameStatus.CLAIMABLE:
                 player = played.after.position.turn.capitalize()
                 yield f"{where} {player} could claim a draw, by {named(rules_report([state]))}"
             else:

@@ -1,10 +1,10 @@
 """A game in progress under a ruleset: its counters, what each draw rule says, and claims of draws.
 
 A `Clock` knows a position and how its game came to it, as far as the draw rules ask. `Clock.start` begins
-one, `advance` goes on by a move to a new one, and `states` and `ruling` tell what the rules say:
+one, `play` goes on by a move to a new one, and `states` and `ruling` tell what the rules say:
 
     clock = Clock.start(position, ruleset, counters)
-    clock = clock.advance(move)
+    clock = clock.play(move)
     ruling = clock.ruling(board_won)
 
 Whether a position is won on the board, which some rules ask, is for the caller to tell: `board_won`.
@@ -18,7 +18,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from tablebase.board.counters import Counter, Counters
+from tablebase.board.counters import CounterName, Counters
 from tablebase.board.notation import Numbering, in_latin_letters, parse_fen
 from tablebase.board.position import Color, Move, Position, find_legal, legal_moves, position_after
 from tablebase.errors import CounterError, NotationError, quote
@@ -78,7 +78,7 @@ class RuleState:
         return self.fired is True and self.claim is not Claim.AUTOMATIC
 
 
-class Verdict(StrEnum):
+class GameStatus(StrEnum):
     """What a position and its game come to."""
 
     OPEN = "open"
@@ -95,7 +95,7 @@ class Verdict(StrEnum):
     @property
     def ends_the_game(self) -> bool:
         """Whether the game has ended for certain: a win, or a draw that needs no claim."""
-        return self in (Verdict.DRAWN, Verdict.WHITE_WON, Verdict.BLACK_WON)
+        return self in (GameStatus.DRAWN, GameStatus.WHITE_WON, GameStatus.BLACK_WON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Ruling:
         states: what each rule says, in the ruleset's order.
     """
 
-    verdict: Verdict
+    verdict: GameStatus
     states: tuple[RuleState, ...]
 
     @property
@@ -116,11 +116,11 @@ class Ruling:
         can be claimed.
         """
         match self.verdict:
-            case Verdict.DRAWN:
+            case GameStatus.DRAWN:
                 return tuple(state for state in self.states if _draws(state))
-            case Verdict.UNDETERMINED:
+            case GameStatus.UNDETERMINED:
                 return tuple(state for state in self.states if state.fired is None)
-            case Verdict.CLAIMABLE:
+            case GameStatus.CLAIMABLE:
                 return tuple(state for state in self.states if state.claimable)
             case _:
                 return ()
@@ -129,14 +129,14 @@ class Ruling:
 def unit_of(limit: Limit, ruleset: Ruleset) -> Unit:
     """What is counted until a limit of a ruleset is reached."""
     counter, _ = limit.thresholds[0]
-    if counter is Counter.REPETITIONS:
+    if counter is CounterName.REPETITIONS:
         return Unit.TIMES
     own = limit.own_moves or any(count.own_moves for count in ruleset.counts if count.counter is counter)
     return Unit.OWN_MOVES if own else Unit.PLIES
 
 
-def _won_by(winner: Color) -> Verdict:
-    return Verdict.WHITE_WON if winner is Color.WHITE else Verdict.BLACK_WON
+def _won_by(winner: Color) -> GameStatus:
+    return GameStatus.WHITE_WON if winner is Color.WHITE else GameStatus.BLACK_WON
 
 
 def _draws(state: RuleState) -> bool:
@@ -156,7 +156,7 @@ class _Past(NamedTuple):
 class Clock:
     """A position with its counters under a ruleset. Immutable: a move leads to another clock.
 
-    Made by `start` and `advance`, not by hand.
+    Made by `start` and `play`, not by hand.
 
     Attributes:
         position: the position.
@@ -193,7 +193,7 @@ class Clock:
         fen: str,
         ruleset: Ruleset = OFFICIAL,
         numbering: Numbering | str | None = None,
-        given: Mapping[Counter, int] = MappingProxyType({}),
+        given: Mapping[CounterName, int] = MappingProxyType({}),
     ) -> Clock:
         """The clock of a game at a position with its counters, both read from a FEN.
 
@@ -219,16 +219,16 @@ class Clock:
         """The FEN of the position with the counters after it, `W:WKa1:BKh8:C3,3,0,0,1`."""
         return f"{self.position.to_fen()}:{self.counters.to_field()}"
 
-    def advance(self, move: Move) -> Clock:
+    def play(self, move: Move) -> Clock:
         """The clock after a move.
 
         Raises:
             IllegalMoveError: the move is not legal in the position.
         """
-        return self.after(find_legal(self.position, move))
+        return self.play_unchecked(find_legal(self.position, move))
 
-    def after(self, move: Move) -> Clock:
-        """The clock after a move of `legal_moves(position)`. Unchecked; `advance` checks."""
+    def play_unchecked(self, move: Move) -> Clock:
+        """The clock after a move of `legal_moves(position)`, which is not checked; `play` checks it."""
         ply = Ply(self.position, move, position_after(self.position, move))
         known = {
             count.counter: count.after(self.counters[count.counter], ply) for count in self.ruleset.counts
@@ -243,7 +243,7 @@ class Clock:
             past = past._replace(times=times)
         return Clock(ply.after, self.ruleset, _counters(known, times), past)
 
-    def forgetting(self) -> Clock:
+    def without_history(self) -> Clock:
         """The same clock, knowing nothing of earlier positions, nor that this one has come up before."""
         once = replace(self.counters, repetitions=1)
         return Clock(self.position, self.ruleset, once, _Past(self.position, 1, None, None))
@@ -285,16 +285,16 @@ class Clock:
         if winner is not None:
             verdict = _won_by(winner)
         elif any(_draws(state) for state in states):
-            verdict = Verdict.DRAWN
+            verdict = GameStatus.DRAWN
         elif any(state.fired is None for state in states):
-            verdict = Verdict.UNDETERMINED
+            verdict = GameStatus.UNDETERMINED
         elif any(state.claimable for state in states):
-            verdict = Verdict.CLAIMABLE
+            verdict = GameStatus.CLAIMABLE
         else:
-            verdict = Verdict.OPEN
+            verdict = GameStatus.OPEN
         return Ruling(verdict, states)
 
-    def verdict(self, board_won: BoardWon | None = None) -> Verdict:
+    def verdict(self, board_won: BoardWon | None = None) -> GameStatus:
         """That of `ruling`, for much less work while no count has come to its limit.
 
         Args:
@@ -302,7 +302,7 @@ class Clock:
         """
         if not any(self._may_be_full(limit) for rule in self.ruleset.rules for limit in rule.limits):
             winner = self.winner
-            return Verdict.OPEN if winner is None else _won_by(winner)
+            return GameStatus.OPEN if winner is None else _won_by(winner)
         return self.ruling(board_won).verdict
 
     def _may_be_full(self, limit: Limit) -> bool:
@@ -334,7 +334,7 @@ class Clock:
             stronger=stronger[0] if len(stronger) == 1 else None,
         )
 
-    def _count(self, counter: Counter, limit: Limit) -> int:
+    def _count(self, counter: CounterName, limit: Limit) -> int:
         count = self.counters[counter]
         if not limit.own_moves:
             return count
@@ -357,7 +357,7 @@ class Clock:
         return None if won is None else not won
 
 
-def _counters_in_fen(fen: str, ruleset: Ruleset) -> tuple[str, dict[Counter, int]]:
+def _counters_in_fen(fen: str, ruleset: Ruleset) -> tuple[str, dict[CounterName, int]]:
     """The counters that a FEN has which `parse_fen` has taken, and the field that they are in."""
     fields = [text.strip() for text in in_latin_letters(fen).strip().removesuffix(".").split(":")[3:]]
     ours = [text for text in fields if text[0] == "C"]
@@ -365,7 +365,7 @@ def _counters_in_fen(fen: str, ruleset: Ruleset) -> tuple[str, dict[Counter, int
         raise NotationError(f"FEN {quote(fen)} has {len(ours)} fields of counters; leave one of them")
     if ours:
         counters = Counters.from_field(ours[0])
-        return ours[0], {counter: counters[counter] for counter in Counter}
+        return ours[0], {counter: counters[counter] for counter in CounterName}
     if ruleset.fen_clock is not None:
         for text in reversed(fields):
             if text[0] == "H":
@@ -373,9 +373,9 @@ def _counters_in_fen(fen: str, ruleset: Ruleset) -> tuple[str, dict[Counter, int
     return "", {}
 
 
-def _counters(known: Mapping[Counter, int], times: int = 1) -> Counters:
+def _counters(known: Mapping[CounterName, int], times: int = 1) -> Counters:
     return Counters(
-        **{Counter.REPETITIONS.value: times, **{counter.value: known[counter] for counter in known}}
+        **{CounterName.REPETITIONS.value: times, **{counter.value: known[counter] for counter in known}}
     )
 
 
@@ -438,7 +438,7 @@ def draw_claims(clock: Clock, ruling: Ruling, board_won: BoardWon | None = None)
     found = {state.rule: DrawClaim(state, player) for state in ruling.states if state.claimable}
     if any(rule.claim is Claim.ANNOUNCED for rule in clock.ruleset.rules):
         for move in legal_moves(clock.position):
-            for state in clock.after(move).ruling(board_won).states:
+            for state in clock.play_unchecked(move).ruling(board_won).states:
                 if state.claimable and state.claim is Claim.ANNOUNCED:
                     found.setdefault(state.rule, DrawClaim(state, player, move))
     return tuple(found.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Flag, auto
 
-from tablebase.board.counters import Counter
+from tablebase.board.counters import CounterName
 from tablebase.board.position import Color, Move, Piece, Position
 from tablebase.rules.scope import Scope
 
@@ -77,7 +77,7 @@ class Count:
         kept_outside: whether it stands still where no span fits; else it is 0 there.
     """
 
-    counter: Counter
+    counter: CounterName
     spans: tuple[Span, ...]
     own_moves: bool = False
     kept_outside: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tablebase.board.counters import Counter
+from tablebase.board.counters import CounterName
 from tablebase.board.material import Material
 from tablebase.board.position import Position
 from tablebase.rules.counting import Count, Event, Span
@@ -67,7 +67,7 @@ class Limit:
 
     article: str
     scope: Scope
-    thresholds: tuple[tuple[Counter, int], ...]
+    thresholds: tuple[tuple[CounterName, int], ...]
     own_moves: bool = False
     unless: tuple[Scope, ...] = ()
     unless_won: bool = False
@@ -121,7 +121,7 @@ class Ruleset:
     rules: tuple[Rule, ...] = ()
     counts: tuple[Count, ...] = ()
     repeats: Repeats = Repeats.POSITION
-    fen_clock: Counter | None = None
+    fen_clock: CounterName | None = None
     tables: str | None = None
 
     def __post_init__(self) -> None:
@@ -149,7 +149,7 @@ class Ruleset:
             for limit in (rule.limits if rule else ())
             if limit.scope.pieces[0] <= pieces <= limit.scope.pieces[1] and not limit.own_moves
             for counter, plies in limit.thresholds
-            if counter is Counter.BALANCE_PLIES
+            if counter is CounterName.BALANCE_PLIES
         ]
         return min(limits, default=None)
 
@@ -158,13 +158,13 @@ class Ruleset:
         both_kings = material.own_kings and material.other_kings
         return bool(both_kings and self.balance_plies(material.pieces) is not None)
 
-    def counts_apart(self, material: Material) -> bool:
+    def counts_material_separately(self, material: Material) -> bool:
         """Whether the balance of forces is counted in a slice, and apart from king moves: there are men,
         whose steps give back the one count and not the other."""
         return material.men > 0 and self.counts_balance(material)
 
 
-KING_PLIES = Count(Counter.KING_PLIES, (Span(Scope(both_kings=True), Event.CAPTURE | Event.MAN_MOVE),))
+KING_PLIES = Count(CounterName.KING_PLIES, (Span(Scope(both_kings=True), Event.CAPTURE | Event.MAN_MOVE),))
 """Plies in a row by kings only and without a capture, while both sides have a king: who has none moves a man,
 or captures, every other ply, so that nothing is counted there."""
 
@@ -172,7 +172,7 @@ or captures, every other ply, so that nothing is counted there."""
 def king_moves_rule(plies: int, article: str, pieces: tuple[int, int] = (0, MOST)) -> Rule:
     """So many plies in a row by kings only and without a capture: a draw."""
     scope = Scope(pieces=pieces, both_kings=True)
-    return Rule(RuleName.KING_MOVES, (Limit(article, scope, ((Counter.KING_PLIES, plies),)),))
+    return Rule(RuleName.KING_MOVES, (Limit(article, scope, ((CounterName.KING_PLIES, plies),)),))
 
 
 def cited(article: str) -> str:

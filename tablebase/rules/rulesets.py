@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tablebase.board.counters import Counter
+from tablebase.board.counters import CounterName
 from tablebase.errors import RulesetError, quote
 from tablebase.rules.counting import Count, Event, Span
 from tablebase.rules.ruleset import (
@@ -61,34 +61,34 @@ _ROAD_SCOPE_WITH_MEN = replace(_ROAD_SCOPE, against_lone_king=(*_THREE_WITH_A_KI
 
 # How the counters of the official rules count
 
-_BALANCE_PLIES = Count(Counter.BALANCE_PLIES, (Span(Scope(both_kings=True), _BALANCE_CHANGE),))
+_BALANCE_PLIES = Count(CounterName.BALANCE_PLIES, (Span(Scope(both_kings=True), _BALANCE_CHANGE),))
 _THREE_KINGS_MOVES = Count(
-    Counter.THREE_KINGS_MOVES, (Span(_THREE_KINGS_SCOPE, _BALANCE_CHANGE | Event.ENTRY),), own_moves=True
+    CounterName.THREE_KINGS_MOVES, (Span(_THREE_KINGS_SCOPE, _BALANCE_CHANGE | Event.ENTRY),), own_moves=True
 )
 
 
 def _road_moves(scope: Scope) -> Count:
     """Promotions within the scope do not begin it anew; a capture always ends or enters the scope."""
-    return Count(Counter.ROAD_MOVES, (Span(scope, Event.CAPTURE | Event.ENTRY),), own_moves=True)
+    return Count(CounterName.ROAD_MOVES, (Span(scope, Event.CAPTURE | Event.ENTRY),), own_moves=True)
 
 
 # The rules
 
 
 def _repetition(article: str, claim: Claim) -> Rule:
-    return Rule(RuleName.REPETITION, (Limit(article, Scope(), ((Counter.REPETITIONS, 3),)),), claim=claim)
+    return Rule(RuleName.REPETITION, (Limit(article, Scope(), ((CounterName.REPETITIONS, 3),)),), claim=claim)
 
 
 def _three_kings(article: str, scope: Scope) -> Rule:
-    return Rule(RuleName.THREE_KINGS, (Limit(article, scope, ((Counter.THREE_KINGS_MOVES, 15),)),))
+    return Rule(RuleName.THREE_KINGS, (Limit(article, scope, ((CounterName.THREE_KINGS_MOVES, 15),)),))
 
 
 def _main_road(article: str, scope: Scope) -> Rule:
-    return Rule(RuleName.MAIN_ROAD, (Limit(article, scope, ((Counter.ROAD_MOVES, 5),), unless_won=True),))
+    return Rule(RuleName.MAIN_ROAD, (Limit(article, scope, ((CounterName.ROAD_MOVES, 5),), unless_won=True),))
 
 
 def _balance_limit(article: str, least: int, most: int, plies: int) -> Limit:
-    return Limit(article, _both_kings(least, most), ((Counter.BALANCE_PLIES, plies),))
+    return Limit(article, _both_kings(least, most), ((CounterName.BALANCE_PLIES, plies),))
 
 
 _KING_MOVES_PLIES = 30
@@ -158,7 +158,7 @@ ROAD_WITH_THREE_MEN = _ruleset(
 _OWN_FIFTH_MOVE = Limit(
     "7.2.8",
     Scope(against_lone_king=_TWO_AT_MOST),
-    ((Counter.BALANCE_PLIES, 5),),
+    ((CounterName.BALANCE_PLIES, 5),),
     own_moves=True,
     unless_won=True,
 )
@@ -194,7 +194,7 @@ CLASSIC = replace(
                     Limit(
                         "one or more pieces against a single king",
                         _AGAINST_THE_KING,
-                        ((Counter.BALANCE_PLIES, 60),),
+                        ((CounterName.BALANCE_PLIES, 60),),
                     ),
                 ),
             ),
@@ -202,11 +202,11 @@ CLASSIC = replace(
         ),
         counts=(
             Count(
-                Counter.THREE_KINGS_MOVES,
+                CounterName.THREE_KINGS_MOVES,
                 (Span(_THREE_KINGS_EXACTLY, _BALANCE_CHANGE | Event.ENTRY),),
                 own_moves=True,
             ),
-            Count(Counter.BALANCE_PLIES, (Span(_AGAINST_THE_KING, _BALANCE_CHANGE | Event.ENTRY),)),
+            Count(CounterName.BALANCE_PLIES, (Span(_AGAINST_THE_KING, _BALANCE_CHANGE | Event.ENTRY),)),
         ),
         king_moves_plies=None,
         tables=None,
@@ -229,7 +229,7 @@ _L_ROAD = Scope(against_lone_king=_THREE_WITH_A_KING, road=Road.LONE_KING_ONLY)
 _L_KINGS = Scope(against_lone_king=(_KINGS_ALONE,))
 _L_LONE = (_L_TWO, _L_ROAD, _L_KINGS)
 _L_MANY = _both_kings(8, MOST)
-_CLOCK = Counter.BALANCE_PLIES
+_CLOCK = CounterName.BALANCE_PLIES
 
 LIDRAUGHTS = replace(
     _ruleset(
@@ -243,7 +243,7 @@ LIDRAUGHTS = replace(
             Rule(
                 RuleName.MAIN_ROAD,
                 (
-                    Limit("7.2.7", _L_ROAD, ((Counter.ROAD_MOVES, 10), (_CLOCK, 10))),
+                    Limit("7.2.7", _L_ROAD, ((CounterName.ROAD_MOVES, 10), (_CLOCK, 10))),
                     Limit("7.2.7", _L_ROAD, ((_CLOCK, 30),)),
                 ),
             ),
@@ -268,7 +268,7 @@ LIDRAUGHTS = replace(
                     Span(_L_MANY, _BALANCE_CHANGE | Event.MAN_MOVE),
                 ),
             ),
-            Count(Counter.ROAD_MOVES, (Span(_L_ROAD, Event.NONE),), kept_outside=True),
+            Count(CounterName.ROAD_MOVES, (Span(_L_ROAD, Event.NONE),), kept_outside=True),
         ),
         king_moves_plies=None,
         tables=None,

@@ -128,7 +128,7 @@ class Metric(StrEnum):
 
     def fits(self, material: Material, ruleset: Ruleset) -> bool:
         """Whether there is a table of it for a slice: DTB has one only where it is more than DTC."""
-        return self is not Metric.DTB or ruleset.counts_apart(material)
+        return self is not Metric.DTB or ruleset.counts_material_separately(material)
 
 
 class Mapping(Protocol):
