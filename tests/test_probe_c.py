@@ -1,4 +1,4 @@
-"""The C library (probe/) says what Python says, of positions and of moves."""
+"""The C library (probe/) returns the values and moves of Python."""
 
 import ctypes
 from collections.abc import Iterator
@@ -113,7 +113,7 @@ def as_python(move: CMove) -> tuple[object, ...]:
     """A move as `as_c` tells one of Python's."""
     captured = {square for square in range(32) if move.captured >> square & 1}
     value = plain((move.value.wdl, move.value.dtc, move.value.dtw, move.value.dtb))
-    path = tuple(move.path[: move.squares])
+    path = tuple(move.path[: move.path_length])
     return (
         move.notation.decode(),
         path,
@@ -143,7 +143,7 @@ def compare_moves(both: tuple[CTables, Tablebase], positions: list[Position]) ->
     tables, opened = both
     number = 0
     for position in positions:
-        moves = [as_python(move) for move in tables.root(position)]
+        moves = [as_python(move) for move in tables.moves(position)]
         assert moves == [as_c(move) for move in opened.moves(position)], position
         number += len(moves)
     return number
@@ -275,7 +275,7 @@ def test_moves_of_many_pieces(both: tuple[CTables, Tablebase]) -> None:
 
 def compare_paths(both: tuple[CTables, Tablebase], position: Position) -> list[tuple[int, ...]]:
     compare_moves(both, [position])
-    return [tuple(move.path[: move.squares]) for move in both[0].root(position)]
+    return [tuple(move.path[: move.path_length]) for move in both[0].moves(position)]
 
 
 @pytest.mark.whole
@@ -286,13 +286,13 @@ def test_a_large_sample_of_moves(library: Any, both: tuple[CTables, Tablebase], 
         compare_moves((tables, opened), any_positions(5, 20_000, 25))
 
 
-def test_room_for_few_moves(both: tuple[CTables, Tablebase]) -> None:
+def test_capacity_for_fewer_moves(both: tuple[CTables, Tablebase]) -> None:
     tables, _ = both
     position = Position.from_fen("W:WKc1,Kd2,Ka3:BKe1")
-    moves = [move.notation for move in tables.root(position)]
+    moves = [move.notation for move in tables.moves(position)]
     assert len(moves) > 3
-    assert [move.notation for move in tables.root(position, 3)] == moves[:3]
-    assert tables.root(position, 0) == []
+    assert [move.notation for move in tables.moves(position, 3)] == moves[:3]
+    assert tables.moves(position, 0) == []
 
 
 @pytest.fixture(params=[16384, 256, 2])
@@ -335,9 +335,9 @@ def test_cached(library: Any, tables4: Path) -> None:
     boards = Boards.of(positions)
     with CTables(library, tables4) as tables:
         for position in positions:
-            before = tables.counts().frames
+            before = tables.stats().frames_read
             early = answer(lambda: tables.one("wdl_cached", position))  # noqa: B023
-            assert tables.counts().frames == before
+            assert tables.stats().frames_read == before
             wdl = tables.one("wdl", position)
             assert early in (NOT_CACHED, wdl)
             assert tables.one("wdl_cached", position) == wdl
@@ -357,15 +357,15 @@ def test_preloading(library: Any, tables4: Path) -> None:
     assert not (expected == probec.UNKNOWN).any()
     with CTables(library, tables4, 64 << 20) as tables:
         assert tables.preload(4, DTC | DTW | DTB) == 0
-        frames = tables.counts().frames
-        assert (tables.many(given, how=CACHED) == expected).all()
+        frames = tables.stats().frames_read
+        assert (tables.many(given, mode=CACHED) == expected).all()
         assert tables.preload(4, DTC | DTW | DTB) == 0
-        assert tables.counts().frames == frames
+        assert tables.stats().frames_read == frames
     with CTables(library, tables4, 1 << 20) as tables:
         left = tables.preload(4, DTC | DTW | DTB)
         assert left > 0
-        assert tables.counts().frames + left == frames
-        found = tables.many(given, how=CACHED)
+        assert tables.stats().frames_read + left == frames
+        found = tables.many(given, mode=CACHED)
         assert (found[:, 0] == probec.UNKNOWN).any()
         assert (tables.many(given) == expected).all()
 
@@ -376,10 +376,10 @@ def test_preloading_a_cache_that_was_used(library: Any, tables4: Path) -> None:
     given = probec.c_positions(boards.sets, boards.black)
     with CTables(library, tables4) as tables:
         tables.preload(4, 0)
-        room = (tables.counts().frames + 20) * (SLOT_HEAD + tablebase.format.FRAME_SIZE)
-    for wanted in (DTC, DTW, DTC | DTW):
+        room = (tables.stats().frames_read + 20) * (SLOT_HEAD + tablebase.format.FRAME_SIZE)
+    for metrics in (DTC, DTW, DTC | DTW):
         with CTables(library, tables4, room) as tables:
-            tables.preload(4, wanted)
+            tables.preload(4, metrics)
             tables.many(given[:1000])
             assert tables.preload(4, 0) == 0
             assert not (tables.many(given, 0, CACHED)[:, 0] == probec.UNKNOWN).any()
@@ -392,7 +392,7 @@ def test_a_budget_without_end(library: Any, tables4: Path) -> None:
     for budget in (1 << 45, (1 << 8 * ctypes.sizeof(ctypes.c_size_t)) - 1):
         with CTables(library, tables4, budget) as tables:
             assert tables.preload(4, DTC | DTW | DTB) == 0
-            assert not (tables.many(given, how=CACHED) == probec.UNKNOWN).any()
+            assert not (tables.many(given, mode=CACHED) == probec.UNKNOWN).any()
 
 
 def test_no_positions(both: tuple[CTables, Tablebase]) -> None:

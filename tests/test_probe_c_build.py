@@ -1,4 +1,4 @@
-"""The C library is built, installed and used as docs/probe.md says; its examples run; threads share it."""
+"""The C library: builds, examples and the manual docs/probe.md, the reference in the header, threads."""
 
 import os
 import re
@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import probec
@@ -108,9 +109,8 @@ def test_cmake_and_pkg_config(tables3: Path, tmp_path: Path, shared: str) -> Non
     run(cmake, "--install", tmp_path / "build", "--prefix", tmp_path / "a root")
     (described,) = (tmp_path / "a root").rglob("shashki_probe.pc")
     path = {"PKG_CONFIG_PATH": str(described.parent)}
-    header = (PROBE / "shashki_probe.h").read_text("utf-8")
-    (version,) = re.findall(r'#define SHASHKI_PROBE_VERSION "(.*)"', header)
-    assert run(pkg_config, "--modversion", "shashki_probe", **path) == version + "\n"
+    number = re.findall(r"^[0-9.]*[0-9]", project_version())[0]
+    assert run(pkg_config, "--modversion", "shashki_probe", **path) == number + "\n"
     options = shlex.split(run(pkg_config, "--cflags", "--libs", "shashki_probe", **path))
     program = tmp_path / "example"
     run("cc", "probe/examples/probe.c", *options, "-o", program)
@@ -148,17 +148,48 @@ def test_a_project_of_cmake(tables3: Path, tmp_path: Path, installed: bool) -> N
     assert run(tmp_path / "engine" / "engine", tables3, "W:WKa7,e1:BKg3").startswith(EXAMPLE)
 
 
-def test_names_that_are_seen_outside(tmp_path: Path) -> None:
-    """All begin with the name of the library, and all are documented."""
+HEADER = (PROBE / "shashki_probe.h").read_text("utf-8")
+# A function with the comment above it: comment, result, name, parameters.
+FUNCTION = re.compile(r"/\*\*\n((?: \*.*\n)+?) \*/\nSHASHKI_API ([\w *]*?)(shashki_\w+)\(([^)]*)\);")
+
+
+def test_exported_symbols(tmp_path: Path) -> None:
     nm = tool("nm")
-    library = probec.build(tmp_path)
-    defined = {line.split()[-1] for line in run(nm, "-D", "--defined-only", library).splitlines()}
-    header = (PROBE / "shashki_probe.h").read_text("utf-8")
-    declared = set(re.findall(r"^\w[\w *]*?(shashki_\w+)\(", header, re.MULTILINE))
-    assert defined == declared
-    manual = (ROOT / "docs" / "probe.md").read_text("utf-8")
-    for name in [*declared, *re.findall(r"\b(SHASHKI_\w+)\b", header)]:
-        assert re.search(rf"\b{name}\b", manual) or name == "SHASHKI_PROBE_H", name
+    library = probec.build(tmp_path)  # with -fvisibility=hidden
+    exported = {line.split()[-1] for line in run(nm, "-D", "--defined-only", library).splitlines()}
+    assert exported == {function[3] for function in FUNCTION.finditer(HEADER)}
+
+
+def test_functions_are_documented() -> None:
+    """Each with its parameters in their order, its result and threads."""
+    functions = list(FUNCTION.finditer(HEADER))
+    assert len(functions) == HEADER.count("\nSHASHKI_API ") > 10
+    for function in functions:
+        comment, result, name, parameters = function.groups()
+        names = re.findall(r"(\w+)(?:,|$)", "" if parameters == "void" else parameters)
+        assert re.findall(r"@param(?:\[out\])? +(\w+) {2,}\S", comment) == names, name
+        assert ("@return " in comment) == (result != "void "), name
+        assert "@par Threads\n" in comment, name
+
+
+def test_types_are_documented() -> None:
+    types = re.findall(r"^(?:enum|typedef struct) (\w+) \{\n(.*?)^\}", HEADER, re.MULTILINE | re.DOTALL)
+    assert len(types) >= 9
+    for name, body in types:
+        assert re.search(rf"\*/\n(?:enum|typedef struct) {name} ", HEADER), name
+        for before, member in re.findall(r"(.*\n|)^    (?! |/\*)(.*)", body, re.MULTILINE):
+            assert "/**< " in member or before.endswith("*/\n"), (name, member)
+
+
+def project_version() -> str:
+    return str(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"])
+
+
+def test_version(tmp_path: Path) -> None:
+    """The header has the version of the whole project; the compiled library returns it."""
+    assert re.findall(r'^#define SHASHKI_VERSION "(.*)"$', HEADER, re.MULTILINE) == [project_version()]
+    library = probec.load(probec.build(tmp_path))
+    assert library.shashki_version().decode() == project_version()
 
 
 def stress(tmp_path: Path, *options: str) -> Path:
