@@ -207,7 +207,7 @@ SHASHKI_API const char *shashki_last_error(void);
  *
  * @param directory    path of the directory; an empty directory is no error
  * @param cache_bytes  memory for decoded frames of all tables together, in bytes. 64 << 20 is a good start.
- *                     The cache never exceeds the size of all frames, so a large number costs nothing. With
+ *                     The cache takes no more than all frames need, however large this is. With
  *                     less than a frame (16 KB in current files) there is no cache, and every probe reads the
  *                     disk.
  * @param[out] tables  the new set, or NULL if the call fails. The caller owns it and closes it with
@@ -215,7 +215,7 @@ SHASHKI_API const char *shashki_last_error(void);
  * @return SHASHKI_OK, SHASHKI_E_ARGUMENT, SHASHKI_E_DIRECTORY, SHASHKI_E_NOT_A_TABLE (a name of a table
  *         belongs to something that is not a file), SHASHKI_E_VERSION, SHASHKI_E_READ or SHASHKI_E_MEMORY
  * @par Threads
- * Safe at any time. All open sets share one limit: they keep half as many files open as the process may open.
+ * Safe at any time. All open sets together keep at most half as many files open as the process may open.
  */
 SHASHKI_API enum shashki_error shashki_open(const char *directory, size_t cache_bytes,
                                             shashki_tables **tables);
@@ -235,7 +235,7 @@ SHASHKI_API void shashki_close(shashki_tables *tables);
  * The set may have tables of more pieces too.
  *
  * @param tables  the set; NULL is allowed
- * @return The number of pieces, 0 if there is none or if `tables` is NULL.
+ * @return The number of pieces, 0 if no such n exists or if `tables` is NULL.
  * @par Threads
  * Safe with other calls on the same set. The number never changes while the set is open.
  */
@@ -285,13 +285,13 @@ SHASHKI_API enum shashki_error shashki_preload(shashki_tables *tables, int piece
                                                size_t *left_out);
 
 /**
- * Count the frames and bytes that the set has read from files since shashki_open().
+ * Get the numbers of frames and bytes that the set has read from files since shashki_open().
  *
  * @param tables      the set; NULL gives zeros
  * @param[out] stats  the counters; NULL is allowed
  * @par Threads
- * Safe with other calls on the same set. If others read frames meanwhile, the two numbers may not fit each
- * other.
+ * Safe with other calls on the same set. While others read frames, the two numbers may differ by a few
+ * frames.
  */
 SHASHKI_API void shashki_get_stats(const shashki_tables *tables, shashki_stats *stats);
 
@@ -321,7 +321,7 @@ SHASHKI_API enum shashki_error shashki_probe_wdl(shashki_tables *tables, const s
  * @param tables      the set
  * @param position    the position
  * @param[out] plies  the distance of a win or a loss; SHASHKI_NONE for other outcomes
- * @return as shashki_probe_wdl(); SHASHKI_E_NO_TABLE also if a table of outcomes is there but one of DTC is
+ * @return as shashki_probe_wdl(); SHASHKI_E_NO_TABLE also if a table of outcomes exists but one of DTC is
  *         missing
  * @par Threads
  * Safe with other calls on the same set.
@@ -335,7 +335,7 @@ SHASHKI_API enum shashki_error shashki_probe_dtc(shashki_tables *tables, const s
  * @param tables      the set
  * @param position    the position
  * @param[out] plies  the distance; SHASHKI_NONE for a draw
- * @return as shashki_probe_wdl(); SHASHKI_E_NO_TABLE also if a table of outcomes is there but one of DTW is
+ * @return as shashki_probe_wdl(); SHASHKI_E_NO_TABLE also if a table of outcomes exists but one of DTW is
  *         missing
  * @par Threads
  * Safe with other calls on the same set.
@@ -349,7 +349,7 @@ SHASHKI_API enum shashki_error shashki_probe_dtw(shashki_tables *tables, const s
  * @param tables      the set
  * @param position    the position
  * @param[out] plies  the distance of a win or a loss that has one, see shashki_value::dtb; else SHASHKI_NONE
- * @return as shashki_probe_wdl(); SHASHKI_E_NO_TABLE also if a table of outcomes is there but one of DTB is
+ * @return as shashki_probe_wdl(); SHASHKI_E_NO_TABLE also if a table of outcomes exists but one of DTB is
  *         missing
  * @par Threads
  * Safe with other calls on the same set.
@@ -437,9 +437,7 @@ SHASHKI_API enum shashki_error shashki_probe_many(shashki_tables *tables, const 
  * @param capacity    number of moves that fit into `moves`. 64 is enough for positions in the tables in
  *                    practice.
  * @param[out] count  number of legal moves, which may exceed `capacity`; 0 if the side to move has lost
- * @return SHASHKI_OK, SHASHKI_E_ARGUMENT, SHASHKI_E_POSITION, SHASHKI_E_MEMORY, SHASHKI_E_TOO_COMPLEX; the
- *         errors of a table that cannot be read (SHASHKI_E_NO_TABLE is not among them: the value is unknown
- *         then)
+ * @return as shashki_probe_wdl(), but never SHASHKI_E_NO_TABLE: the values of such moves are SHASHKI_UNKNOWN
  * @par Threads
  * Safe with other calls on the same set.
  */

@@ -21,7 +21,7 @@ position     win           DTC 4  DTW 7  DTB 6
 
 @pytest.fixture(scope="module", autouse=True)
 def compiler(tmp_path_factory: pytest.TempPathFactory) -> None:
-    probec.build(tmp_path_factory.mktemp("probe"))  # skips where there is none
+    probec.build(tmp_path_factory.mktemp("probe"))  # skips if it is missing
 
 
 def run(*command: str | Path, **variables: str) -> str:
@@ -80,7 +80,7 @@ def test_example_in_python(tables4: Path, tmp_path: Path) -> None:
 
 
 def test_commands_of_the_manual(tables4: Path, tmp_path: Path) -> None:
-    """As they are printed, one block after another, but for where things are installed."""
+    """Run the commands in their order; only the installation prefix differs."""
     tool("cmake"), tool("pkg-config"), tool("c++")
     manual = (ROOT / "docs" / "probe.md").read_text("utf-8")
     (source,) = re.findall(r"^```c\n(.*?)^```$", manual, re.MULTILINE | re.DOTALL)
@@ -132,8 +132,8 @@ target_link_libraries(engine shashki::shashki_probe)
 
 
 @pytest.mark.parametrize("installed", [True, False])
-def test_a_project_of_cmake(tables3: Path, tmp_path: Path, installed: bool) -> None:
-    """The target has one name, installed or a part of the project, whose own libraries stay what they are."""
+def test_cmake_project(tables3: Path, tmp_path: Path, installed: bool) -> None:
+    """The target has the same name in both cases; the project's own libraries stay static."""
     cmake = tool("cmake")
     there = f"add_subdirectory({PROBE} probe)"
     if installed:
