@@ -157,13 +157,13 @@ def test_exported_symbols(tmp_path: Path) -> None:
     nm = tool("nm")
     library = probec.build(tmp_path)  # with -fvisibility=hidden
     exported = {line.split()[-1] for line in run(nm, "-D", "--defined-only", library).splitlines()}
-    assert exported == {function[3] for function in FUNCTION.finditer(HEADER)}
+    assert exported == set(re.findall(r"^\w[\w *]*?(shashki_\w+)\(", HEADER, re.MULTILINE))
 
 
 def test_functions_are_documented() -> None:
     """Each with its parameters in their order, its result and threads."""
     functions = list(FUNCTION.finditer(HEADER))
-    assert len(functions) == HEADER.count("\nSHASHKI_API ") > 10
+    assert len(functions) == len(re.findall(r"^\w.*\(", HEADER, re.MULTILINE)) > 10
     for function in functions:
         comment, result, name, parameters = function.groups()
         names = re.findall(r"(\w+)(?:,|$)", "" if parameters == "void" else parameters)
