@@ -1,9 +1,9 @@
-"""What the C library does a second, beside `probe_many` in the same run, and what a cold question reads.
+"""Measure the C library beside `probe_many` in the same run: probes a second, and reads of a cold probe.
 
 python benchmarks/probe_c.py --data DIR [--pieces 5] [--positions 200000]
 
-All times are of the processor, of all threads together, so that other work on the machine counts little;
-ratios are of numbers of the same run. Positions are random, each of so many pieces as likely as any other.
+All times are processor time of all threads together, so that other work on the machine matters little.
+Ratios compare numbers of the same run. Positions are uniformly random among those of `--pieces` pieces.
 """
 
 import argparse
@@ -29,13 +29,13 @@ PROBE = Path(__file__).parent.parent / "probe"
 ALL = (Metric.DTC, Metric.DTW, Metric.DTB)
 EVERY_DISTANCE = 1 | 2 | 4
 READ, CACHED = 0, 1
-PLENTY = 512 << 20  # bytes of cache: all that is asked of stays
+PLENTY = 512 << 20  # bytes of cache: enough for all probed tables
 MOVE_BYTES = 192  # more than a shashki_move takes
 ROOTS = 2000
 
 
 class Library:
-    """The library, built now, with one set open."""
+    """The library, built now, with one open set of tables."""
 
     def __init__(self, folder: Path, data: Path, cache_bytes: int) -> None:
         built = folder / "libshashki_probe.so"
@@ -56,25 +56,25 @@ class Library:
     def close(self) -> None:
         self.functions.shashki_close(self.tables)
 
-    def many(self, positions: NDArray[np.uint32], wanted: int = 0, how: int = READ) -> NDArray[np.int32]:
+    def many(self, positions: NDArray[np.uint32], metrics: int = 0, mode: int = READ) -> NDArray[np.int32]:
         values = np.empty((len(positions), 4), np.int32)
         given, found = (ctypes.c_void_p(array.ctypes.data) for array in (positions, values))
         count = ctypes.c_size_t(len(positions))
-        self._check(self.functions.shashki_probe_many(self.tables, given, count, wanted, how, found))
+        self._check(self.functions.shashki_probe_many(self.tables, given, count, metrics, mode, found))
         return values
 
-    def roots(self, positions: NDArray[np.uint32]) -> None:
-        room, count = ctypes.create_string_buffer(64 * MOVE_BYTES), ctypes.c_size_t()
+    def moves(self, positions: NDArray[np.uint32]) -> None:
+        moves, count = ctypes.create_string_buffer(64 * MOVE_BYTES), ctypes.c_size_t()
         for row in range(len(positions)):
             given = ctypes.c_void_p(positions[row:].ctypes.data)
-            place = ctypes.byref(count)
-            self._check(self.functions.shashki_root(self.tables, given, room, ctypes.c_size_t(64), place))
+            capacity, found = ctypes.c_size_t(64), ctypes.byref(count)
+            self._check(self.functions.shashki_probe_moves(self.tables, given, moves, capacity, found))
 
-    def counts(self) -> tuple[int, int]:
-        """Frames and bytes read so far."""
-        counts = (ctypes.c_uint64 * 2)()
-        self.functions.shashki_count(self.tables, counts)
-        return counts[0], counts[1]
+    def stats(self) -> tuple[int, int]:
+        """Return the frames and bytes read so far."""
+        stats = (ctypes.c_uint64 * 2)()
+        self.functions.shashki_get_stats(self.tables, stats)
+        return stats[0], stats[1]
 
 
 def random_boards(pieces: int, count: int, seed: int) -> PositionArray:
@@ -90,7 +90,7 @@ def random_boards(pieces: int, count: int, seed: int) -> PositionArray:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The best of three, of processor time: what is not the work itself only ever adds."""
+    """Return the least processor time of three runs: other work only adds to it."""
     spent = []
     for _ in range(3):
         began = time.process_time()
@@ -105,7 +105,7 @@ def print_warm(library: Library, tablebase: Tablebase, boards: PositionArray) ->
     library.many(positions, EVERY_DISTANCE)
     print("| warm | C, positions a second | `probe_many`, compiled | ratio |\n| --- | --- | --- | --- |")
     for name, wanted, distances in (("outcomes", 0, ()), ("outcomes and distances", EVERY_DISTANCE, ALL)):
-        # Long enough for a clock's tick not to matter; in Python the tables are decoded by the first calls.
+        # The first calls decode the tables in Python. Five calls in C exceed a tick of the clock by far.
         for _ in range(3):
             found = tablebase.probe_many(boards.sets, boards.black, distances)
         in_c = seconds(lambda: [library.many(positions, wanted) for _ in range(5)]) / 5  # noqa: B023
@@ -114,13 +114,13 @@ def print_warm(library: Library, tablebase: Tablebase, boards: PositionArray) ->
         print(f"| {name} | {number / in_c:,.0f} | {number / in_python:,.0f} | {in_python / in_c:.2f} |")
     in_c = seconds(lambda: library.many(positions, 0, CACHED))
     print(f"| outcomes, memory alone | {number / in_c:,.0f} | | |")
-    with ThreadPoolExecutor(2) as threads:  # ctypes lets go of the interpreter's lock
+    with ThreadPoolExecutor(2) as threads:  # ctypes releases the interpreter's lock
         halves = np.array_split(positions, 2)
         in_c = seconds(lambda: list(threads.map(library.many, [np.ascontiguousarray(h) for h in halves])))
     print(f"| outcomes, two threads: a second of processor time | {number / in_c:,.0f} | | |")
     some = positions[:ROOTS]
-    library.roots(some)
-    print(f"| roots, all moves with all values | {ROOTS / seconds(lambda: library.roots(some)):,.0f} | | |")
+    library.moves(some)
+    print(f"| roots, all moves with all values | {ROOTS / seconds(lambda: library.moves(some)):,.0f} | | |")
 
 
 def print_cold(folder: Path, data: Path, boards: PositionArray) -> None:
@@ -130,13 +130,11 @@ def print_cold(folder: Path, data: Path, boards: PositionArray) -> None:
     print("\n| cold: nothing is kept | microseconds | frames a question | bytes read | ")
     print("| --- | --- | --- | --- |")
     for name, wanted in (("outcomes", 0), ("outcomes and distances", EVERY_DISTANCE)):
-        frames, read = library.counts()
+        frames, read = library.stats()
         began = time.process_time()
         library.many(positions, wanted)
         spent = time.process_time() - began
-        frames, read = (
-            after - before for after, before in zip(library.counts(), (frames, read), strict=True)
-        )
+        frames, read = (after - before for after, before in zip(library.stats(), (frames, read), strict=True))
         each = len(positions)
         print(f"| {name} | {1e6 * spent / each:.1f} | {frames / each:.2f} | {read / each:,.0f} |")
     library.close()

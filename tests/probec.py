@@ -1,4 +1,4 @@
-"""The C library for tests: compiled once a session, loaded by ctypes, asked as `Tablebase` is."""
+"""The C library for tests: compiled, loaded by ctypes and wrapped to look like `Tablebase`."""
 
 import ctypes
 import shutil
@@ -35,7 +35,7 @@ class CMove(ctypes.Structure):
         ("after", CPosition),
         ("value", CValue),
         ("captured", ctypes.c_uint32),
-        ("squares", ctypes.c_uint8),
+        ("path_length", ctypes.c_uint8),
         ("path", ctypes.c_uint8 * 32),
         ("king", ctypes.c_uint8),
         ("promotes", ctypes.c_uint8),
@@ -43,8 +43,8 @@ class CMove(ctypes.Structure):
     ]
 
 
-class CCounts(ctypes.Structure):
-    _fields_ = [("frames", ctypes.c_uint64), ("bytes", ctypes.c_uint64)]
+class CStats(ctypes.Structure):
+    _fields_ = [("frames_read", ctypes.c_uint64), ("bytes_read", ctypes.c_uint64)]
 
 
 class ProbeError(Exception):
@@ -63,12 +63,12 @@ def as_position(found: CPosition) -> Position:
 
 
 def c_positions(sets: NDArray[np.uint32], black: NDArray[np.bool_]) -> NDArray[np.uint32]:
-    """An array that is one of `shashki_position`."""
+    """Return an array whose rows are `shashki_position`."""
     return np.ascontiguousarray(np.column_stack([sets, black]), np.uint32)
 
 
 def build(folder: Path, source: Path = SOURCES / "shashki_probe.c") -> Path:
-    """Compile the library; the test is skipped where that cannot be done."""
+    """Compile the library; skip the test if there is no compiler or no zstd.h."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("there is no C compiler, cc")
@@ -79,6 +79,7 @@ def build(folder: Path, source: Path = SOURCES / "shashki_probe.c") -> Path:
         pytest.skip("there is no zstd.h (Debian: libzstd-dev)")
     library = folder / "libshashki_probe.so"
     command = [compiler, "-O2", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fPIC", "-shared"]
+    command += ["-fvisibility=hidden"]
     done = subprocess.run(
         [*command, f"-I{SOURCES}", str(source), "-o", str(library), "-lzstd"],
         capture_output=True,
@@ -92,13 +93,13 @@ def build(folder: Path, source: Path = SOURCES / "shashki_probe.c") -> Path:
 def load(library: Path) -> Any:
     loaded = ctypes.CDLL(str(library))
     loaded.shashki_last_error.restype = loaded.shashki_error_text.restype = ctypes.c_char_p
-    loaded.shashki_ruleset.restype = ctypes.c_char_p
+    loaded.shashki_ruleset.restype = loaded.shashki_version.restype = ctypes.c_char_p
     loaded.shashki_open.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p)]
     return loaded
 
 
 class CTables:
-    """One open set. A context manager."""
+    """An open set of tables; a context manager."""
 
     def __init__(self, library: Any, folder: Path, cache_bytes: int = 64 << 20) -> None:
         self.library = library
@@ -125,67 +126,67 @@ class CTables:
         return int(self.library.shashki_pieces(self.tables))
 
     def one(self, name: str, position: Position) -> int:
-        """`shashki_probe_wdl` and the others that give one number."""
+        """Call `shashki_probe_NAME`, which returns one number."""
         found = ctypes.c_int()
         ask = getattr(self.library, f"shashki_probe_{name}")
         self._check(ask(self.tables, ctypes.byref(c_position(position)), ctypes.byref(found)))
         return found.value
 
     def probe(
-        self, position: Position, wanted: int = DTC | DTW | DTB, how: int = READ
+        self, position: Position, metrics: int = DTC | DTW | DTB, mode: int = READ
     ) -> tuple[int, int, int, int]:
         value = CValue()
         self._check(
             self.library.shashki_probe(
-                self.tables, ctypes.byref(c_position(position)), wanted, how, ctypes.byref(value)
+                self.tables, ctypes.byref(c_position(position)), metrics, mode, ctypes.byref(value)
             )
         )
         return value.wdl, value.dtc, value.dtw, value.dtb
 
     def many(
-        self, positions: NDArray[np.uint32], wanted: int = DTC | DTW | DTB, how: int = READ
+        self, positions: NDArray[np.uint32], metrics: int = DTC | DTW | DTB, mode: int = READ
     ) -> NDArray[np.int32]:
-        """Columns: WDL, DTC, DTW, DTB."""
+        """Return an array with a row for each position; columns: WDL, DTC, DTW, DTB."""
         values = np.empty((len(positions), 4), np.int32)
         count = ctypes.c_size_t(len(positions))
         places = (ctypes.c_void_p(array.ctypes.data) for array in (positions, values))
         given, found = places
-        self._check(self.library.shashki_probe_many(self.tables, given, count, wanted, how, found))
+        self._check(self.library.shashki_probe_many(self.tables, given, count, metrics, mode, found))
         return values
 
-    def root(self, position: Position, room: int = 256) -> list[CMove]:
-        moves = (CMove * room)()
+    def moves(self, position: Position, capacity: int = 256) -> list[CMove]:
+        moves = (CMove * capacity)()
         count = ctypes.c_size_t()
         self._check(
-            self.library.shashki_root(
+            self.library.shashki_probe_moves(
                 self.tables,
                 ctypes.byref(c_position(position)),
                 moves,
-                ctypes.c_size_t(room),
+                ctypes.c_size_t(capacity),
                 ctypes.byref(count),
             )
         )
         return moves[: count.value]
 
-    def preload(self, pieces: int, wanted: int) -> int:
+    def preload(self, pieces: int, metrics: int) -> int:
         left_out = ctypes.c_size_t()
-        self._check(self.library.shashki_preload(self.tables, pieces, wanted, ctypes.byref(left_out)))
+        self._check(self.library.shashki_preload(self.tables, pieces, metrics, ctypes.byref(left_out)))
         return left_out.value
 
-    def counts(self) -> CCounts:
-        counts = CCounts()
-        self.library.shashki_count(self.tables, ctypes.byref(counts))
-        return counts
+    def stats(self) -> CStats:
+        stats = CStats()
+        self.library.shashki_get_stats(self.tables, ctypes.byref(stats))
+        return stats
 
 
 def plain(values: Iterable[int]) -> tuple[int | None, ...]:
-    """Values with None in place of what there is none of, or what is not known."""
+    """Replace distances that are absent, and unknown values, by None."""
     wdl, *distances = values
     return (None if wdl == UNKNOWN else wdl, *(None if plies < 0 else plies for plies in distances))
 
 
 def answer(ask: Callable[[], Any]) -> Any:
-    """What a question is answered with, or the code of its error."""
+    """Return the result of a call, or the code of its error."""
     try:
         return ask()
     except ProbeError as error:

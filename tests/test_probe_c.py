@@ -1,4 +1,4 @@
-"""The C library (probe/) says what Python says, of positions and of moves."""
+"""The C library (probe/) returns the values and moves of Python."""
 
 import ctypes
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ from tablebase.tables.table import Table
 
 ALL = (Metric.DTC, Metric.DTW, Metric.DTB)
 TOGETHER = 1 << 17
-SLOT_HEAD = 24  # bytes that the cache takes for a frame beside it, at most
+SLOT_HEAD = 24  # bytes of the cache for a slot, besides its frame, at most
 
 
 @pytest.fixture(scope="session")
@@ -44,34 +44,34 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(scope="module")
 def both(library: Any, tables4: Path) -> Iterator[tuple[CTables, Tablebase]]:
-    """All of up to 4 pieces, in C and in Python."""
+    """All tables of up to 4 pieces, opened in C and in Python."""
     with CTables(library, tables4) as tables, open_tablebase(tables4) as opened:
         yield tables, opened
 
 
-def places(material: Material, step: int = 1) -> Iterator[NDArray[np.int64]]:
-    """The index of a material, every so many places of it, in parts."""
+def index_chunks(material: Material, step: int = 1) -> Iterator[NDArray[np.int64]]:
+    """Yield every `step`-th index of a material, in chunks."""
     for start in range(0, material.positions, step * TOGETHER):
         yield np.arange(start, min(start + step * TOGETHER, material.positions), step)
 
 
-def turned(sets: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Sets of squares on the board turned."""
+def rotated(sets: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Rotate sets of squares by 180 degrees."""
     octets = np.ascontiguousarray(sets, "<u4").reshape(-1, 1).view(np.uint8)
     bits = np.unpackbits(octets, axis=1, bitorder="little")[:, ::-1]
     return np.packbits(bits, axis=1, bitorder="little").view("<u4").reshape(sets.shape)
 
 
 def boards_of(material: Material, indices: NDArray[np.int64]) -> PositionArray:
-    """By turns with White and with Black to move, as `positions_of` gives them."""
+    """Return the positions at some indices, with Black to move for odd ones, as `positions_of` does."""
     sets = sets_at_each(material, indices)
     black = indices % 2 == 1
-    sets[black] = turned(sets[black][:, [2, 3, 0, 1]])
+    sets[black] = rotated(sets[black][:, [2, 3, 0, 1]])
     return PositionArray(sets, black)
 
 
 def any_boards(pieces: int, count: int, seed: int) -> PositionArray:
-    """Each position as likely as any other."""
+    """Return uniformly random positions."""
     random = np.random.default_rng(seed)
     slices = list(materials(pieces))
     sizes = np.array([material.positions for material in slices])
@@ -86,14 +86,14 @@ def any_boards(pieces: int, count: int, seed: int) -> PositionArray:
 
 
 def compare(both: tuple[CTables, Tablebase], boards: PositionArray) -> None:
-    """All values of many positions, to those of `probe_many`."""
+    """Assert that all values of many positions are those of `probe_many`."""
     tables, opened = both
     found = opened.probe_many(boards.sets, boards.black, ALL)
     expected = np.column_stack([found.wdl, found.dtc, found.dtw, found.dtb])  # type: ignore[arg-type]
     given = probec.c_positions(boards.sets, boards.black)
     values = tables.many(given)
     assert [boards.position(place) for place in (values != expected).any(axis=1).nonzero()[0]] == []
-    # Outcomes alone, which look no further than they have to; from memory alone, where they are there.
+    # Outcomes alone, which stop at the first winning capture; then from memory alone.
     assert (tables.many(given, 0)[:, 0] == expected[:, 0]).all()
     cached = tables.many(given, 0, CACHED)[:, 0]
     assert ((cached == expected[:, 0]) | (cached == probec.UNKNOWN)).all()
@@ -103,17 +103,17 @@ def compare(both: tuple[CTables, Tablebase], boards: PositionArray) -> None:
 def compare_all(both: tuple[CTables, Tablebase], pieces: int, step: int = 1) -> int:
     number = 0
     for material in materials(pieces):
-        for indices in places(material, step):
+        for indices in index_chunks(material, step):
             compare(both, boards_of(material, indices))
             number += len(indices)
     return number
 
 
 def as_python(move: CMove) -> tuple[object, ...]:
-    """A move as `as_c` tells one of Python's."""
+    """Return a move of C in the form of `as_c`."""
     captured = {square for square in range(32) if move.captured >> square & 1}
     value = plain((move.value.wdl, move.value.dtc, move.value.dtw, move.value.dtb))
-    path = tuple(move.path[: move.squares])
+    path = tuple(move.path[: move.path_length])
     return (
         move.notation.decode(),
         path,
@@ -143,7 +143,7 @@ def compare_moves(both: tuple[CTables, Tablebase], positions: list[Position]) ->
     tables, opened = both
     number = 0
     for position in positions:
-        moves = [as_python(move) for move in tables.root(position)]
+        moves = [as_python(move) for move in tables.moves(position)]
         assert moves == [as_c(move) for move in opened.moves(position)], position
         number += len(moves)
     return number
@@ -170,7 +170,7 @@ def test_a_million_values_of_five_pieces(library: Any, tables5: Path) -> None:
             compare((tables, opened), any_boards(5, 100_000, seed))
 
 
-def test_one_number_at_a_time(both: tuple[CTables, Tablebase]) -> None:
+def test_single_values(both: tuple[CTables, Tablebase]) -> None:
     tables, opened = both
     for position in any_positions(4, 300, 1) + any_positions(3, 100, 2) + [Position(0, 0, 0, 0)]:
         probe = opened.probe(position)
@@ -180,8 +180,8 @@ def test_one_number_at_a_time(both: tuple[CTables, Tablebase]) -> None:
             assert tables.one(name, position) == (probec.NONE if plies is None else plies), (name, position)
 
 
-def test_many_pieces(both: tuple[CTables, Tablebase]) -> None:
-    """Captures are followed from any number of pieces, where they lead into the tables."""
+def test_values_of_many_pieces(both: tuple[CTables, Tablebase]) -> None:
+    """Captures from positions of many pieces into the tables are resolved."""
     tables, opened = both
     known = 0
     for position in random_positions(4000, 3, 12):
@@ -197,7 +197,7 @@ def test_many_pieces(both: tuple[CTables, Tablebase]) -> None:
 
 @pytest.fixture
 def lacking(tables3: Path, tmp_path: Path) -> Path:
-    """Tables of which some are not there: outcomes of one slice, distances of others."""
+    """A directory without some tables: outcomes of one slice, distances of others."""
     for file in tables3.iterdir():
         if file.name not in ("KMvK.wdl", "KKvK.dtw", "MMvM.dtw", "KvK.dtc", "KvMM.dtc"):
             (tmp_path / file.name).symlink_to(file)
@@ -244,7 +244,7 @@ def test_another_ruleset(library: Any, kings4: Path) -> None:
         compare_moves((tables, opened), any_positions(4, 200, 9))
 
 
-def test_slots_that_must_not_be_read(library: Any, solved2: Any, tmp_path: Path) -> None:
+def test_tables_with_unused_slots(library: Any, solved2: Any, tmp_path: Path) -> None:
     write_solved(tmp_path, solved2, 2)
     with CTables(library, tmp_path) as tables, open_tablebase(tmp_path) as opened:
         compare_all((tables, opened), 2)
@@ -259,10 +259,10 @@ def test_moves(both: tuple[CTables, Tablebase]) -> None:
 
 
 def test_moves_of_many_pieces(both: tuple[CTables, Tablebase]) -> None:
-    """Mostly of unknown value: that they are all there, and written as in Python."""
+    """The lists and notations are those of Python; most values are unknown."""
     random = Random(5)
     positions = random_positions(1500, 4)
-    # Kings on both sides: rings, routes that differ, two pieces that can make the same capture.
+    # Kings on both sides: rings, different paths, two pieces that can make the same capture.
     for _ in range(1500):
         squares = random.sample(range(32), random.randint(4, 12))
         own = random.randint(1, 3)
@@ -275,7 +275,7 @@ def test_moves_of_many_pieces(both: tuple[CTables, Tablebase]) -> None:
 
 def compare_paths(both: tuple[CTables, Tablebase], position: Position) -> list[tuple[int, ...]]:
     compare_moves(both, [position])
-    return [tuple(move.path[: move.squares]) for move in both[0].root(position)]
+    return [tuple(move.path[: move.path_length]) for move in both[0].moves(position)]
 
 
 @pytest.mark.whole
@@ -286,19 +286,19 @@ def test_a_large_sample_of_moves(library: Any, both: tuple[CTables, Tablebase], 
         compare_moves((tables, opened), any_positions(5, 20_000, 25))
 
 
-def test_room_for_few_moves(both: tuple[CTables, Tablebase]) -> None:
+def test_capacity_for_fewer_moves(both: tuple[CTables, Tablebase]) -> None:
     tables, _ = both
     position = Position.from_fen("W:WKc1,Kd2,Ka3:BKe1")
-    moves = [move.notation for move in tables.root(position)]
+    moves = [move.notation for move in tables.moves(position)]
     assert len(moves) > 3
-    assert [move.notation for move in tables.root(position, 3)] == moves[:3]
-    assert tables.root(position, 0) == []
+    assert [move.notation for move in tables.moves(position, 3)] == moves[:3]
+    assert tables.moves(position, 0) == []
 
 
 @pytest.fixture(params=[16384, 256, 2])
 def invented(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Tables of values that no game has: every outcome everywhere, distances that no rule allows, alphabets
-    of 1 to 400 values, frames of any size. What is made of them has to be the same all the more."""
+    """Tables of invented values: all outcomes, distances beyond the rules, alphabets of 1 to 400 values,
+    frames of several sizes."""
     monkeypatch.setattr(table_format, "FRAME_SIZE", request.param)
     random = np.random.default_rng(request.param)
     for pieces in (2, 3):
@@ -317,7 +317,7 @@ def invented(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest
 
 
 def test_invented_values(library: Any, invented: Path) -> None:
-    """Also of wins that no single count ends, but both together."""
+    """Among them are wins that only both counters together turn into draws."""
     with CTables(library, invented) as tables, open_tablebase(invented) as opened:
         assert tables.pieces == 3
         positions = any_positions(3, 3000, 14) + any_positions(2, 500, 15)
@@ -330,14 +330,14 @@ def test_invented_values(library: Any, invented: Path) -> None:
 # Memory alone
 
 
-def test_cached(library: Any, tables4: Path) -> None:
+def test_cached_probes(library: Any, tables4: Path) -> None:
     positions = any_positions(4, 200, 11)
     boards = PositionArray.of(positions)
     with CTables(library, tables4) as tables:
         for position in positions:
-            before = tables.counts().frames
+            before = tables.stats().frames_read
             early = answer(lambda: tables.one("wdl_cached", position))  # noqa: B023
-            assert tables.counts().frames == before
+            assert tables.stats().frames_read == before
             wdl = tables.one("wdl", position)
             assert early in (NOT_CACHED, wdl)
             assert tables.one("wdl_cached", position) == wdl
@@ -357,46 +357,46 @@ def test_preloading(library: Any, tables4: Path) -> None:
     assert not (expected == probec.UNKNOWN).any()
     with CTables(library, tables4, 64 << 20) as tables:
         assert tables.preload(4, DTC | DTW | DTB) == 0
-        frames = tables.counts().frames
-        assert (tables.many(given, how=CACHED) == expected).all()
+        frames = tables.stats().frames_read
+        assert (tables.many(given, mode=CACHED) == expected).all()
         assert tables.preload(4, DTC | DTW | DTB) == 0
-        assert tables.counts().frames == frames
+        assert tables.stats().frames_read == frames
     with CTables(library, tables4, 1 << 20) as tables:
         left = tables.preload(4, DTC | DTW | DTB)
         assert left > 0
-        assert tables.counts().frames + left == frames
-        found = tables.many(given, how=CACHED)
+        assert tables.stats().frames_read + left == frames
+        found = tables.many(given, mode=CACHED)
         assert (found[:, 0] == probec.UNKNOWN).any()
         assert (tables.many(given) == expected).all()
 
 
-def test_preloading_a_cache_that_was_used(library: Any, tables4: Path) -> None:
-    """What is said to have been brought into memory is there, whatever was in it before."""
+def test_preloading_into_a_used_cache(library: Any, tables4: Path) -> None:
+    """Preloaded frames are in the cache, whatever it held before."""
     boards = PositionArray.of(any_positions(4, 5000, 12))
     given = probec.c_positions(boards.sets, boards.black)
     with CTables(library, tables4) as tables:
         tables.preload(4, 0)
-        room = (tables.counts().frames + 20) * (SLOT_HEAD + table_format.FRAME_SIZE)
-    for wanted in (DTC, DTW, DTC | DTW):
-        with CTables(library, tables4, room) as tables:
-            tables.preload(4, wanted)
+        budget = (tables.stats().frames_read + 20) * (SLOT_HEAD + table_format.FRAME_SIZE)
+    for metrics in (DTC, DTW, DTC | DTW):
+        with CTables(library, tables4, budget) as tables:
+            tables.preload(4, metrics)
             tables.many(given[:1000])
             assert tables.preload(4, 0) == 0
             assert not (tables.many(given, 0, CACHED)[:, 0] == probec.UNKNOWN).any()
 
 
-def test_a_budget_without_end(library: Any, tables4: Path) -> None:
-    """More than all tables could ever take is as much as they take."""
+def test_huge_cache_budgets(library: Any, tables4: Path) -> None:
+    """The cache takes no more than all tables need."""
     boards = PositionArray.of(any_positions(4, 500, 13))
     given = probec.c_positions(boards.sets, boards.black)
     for budget in (1 << 45, (1 << 8 * ctypes.sizeof(ctypes.c_size_t)) - 1):
         with CTables(library, tables4, budget) as tables:
             assert tables.preload(4, DTC | DTW | DTB) == 0
-            assert not (tables.many(given, how=CACHED) == probec.UNKNOWN).any()
+            assert not (tables.many(given, mode=CACHED) == probec.UNKNOWN).any()
 
 
 def test_no_positions(both: tuple[CTables, Tablebase]) -> None:
-    """An empty array may be NULL, as that of an empty std::vector is."""
+    """An empty array may be NULL, like the data of an empty std::vector."""
     none = ctypes.c_size_t(0)
     assert both[0].library.shashki_probe_many(both[0].tables, None, none, DTC, 0, None) == probec.OK
     assert both[0].library.shashki_probe_many(both[0].tables, None, none, 8, 0, None) == probec.ARGUMENT
@@ -404,7 +404,7 @@ def test_no_positions(both: tuple[CTables, Tablebase]) -> None:
     assert both[0].library.shashki_probe_many(both[0].tables, None, one, 0, 0, None) == probec.ARGUMENT
 
 
-def test_a_small_budget(library: Any, both: tuple[CTables, Tablebase], tables4: Path) -> None:
+def test_small_cache_budgets(library: Any, both: tuple[CTables, Tablebase], tables4: Path) -> None:
     for budget in (0, 16_000, 17_000, 100_000):
         with CTables(library, tables4, budget) as tables:
             boards = PositionArray.of(any_positions(4, 500, 13))

@@ -1,4 +1,4 @@
-"""The C library is built, installed and used as docs/probe.md says; its examples run; threads share it."""
+"""The C library: builds, examples and the manual docs/probe.md, the reference in the header, threads."""
 
 import os
 import re
@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import probec
@@ -20,7 +21,7 @@ position     win           DTC 4  DTW 7  DTB 6
 
 @pytest.fixture(scope="module", autouse=True)
 def compiler(tmp_path_factory: pytest.TempPathFactory) -> None:
-    probec.build(tmp_path_factory.mktemp("probe"))  # skips where there is none
+    probec.build(tmp_path_factory.mktemp("probe"))  # skips if it is missing
 
 
 def run(*command: str | Path, **variables: str) -> str:
@@ -79,7 +80,7 @@ def test_example_in_python(tables4: Path, tmp_path: Path) -> None:
 
 
 def test_commands_of_the_manual(tables4: Path, tmp_path: Path) -> None:
-    """As they are printed, one block after another, but for where things are installed."""
+    """Run the commands in their order; only the installation prefix differs."""
     tool("cmake"), tool("pkg-config"), tool("c++")
     manual = (ROOT / "docs" / "probe.md").read_text("utf-8")
     (source,) = re.findall(r"^```c\n(.*?)^```$", manual, re.MULTILINE | re.DOTALL)
@@ -108,9 +109,8 @@ def test_cmake_and_pkg_config(tables3: Path, tmp_path: Path, shared: str) -> Non
     run(cmake, "--install", tmp_path / "build", "--prefix", tmp_path / "a root")
     (described,) = (tmp_path / "a root").rglob("shashki_probe.pc")
     path = {"PKG_CONFIG_PATH": str(described.parent)}
-    header = (PROBE / "shashki_probe.h").read_text("utf-8")
-    (version,) = re.findall(r'#define SHASHKI_PROBE_VERSION "(.*)"', header)
-    assert run(pkg_config, "--modversion", "shashki_probe", **path) == version + "\n"
+    number = re.findall(r"^[0-9.]*[0-9]", project_version())[0]
+    assert run(pkg_config, "--modversion", "shashki_probe", **path) == number + "\n"
     options = shlex.split(run(pkg_config, "--cflags", "--libs", "shashki_probe", **path))
     program = tmp_path / "example"
     run("cc", "probe/examples/probe.c", *options, "-o", program)
@@ -132,8 +132,8 @@ target_link_libraries(engine shashki::shashki_probe)
 
 
 @pytest.mark.parametrize("installed", [True, False])
-def test_a_project_of_cmake(tables3: Path, tmp_path: Path, installed: bool) -> None:
-    """The target has one name, installed or a part of the project, whose own libraries stay what they are."""
+def test_cmake_project(tables3: Path, tmp_path: Path, installed: bool) -> None:
+    """The target has the same name in both cases; the project's own libraries stay static."""
     cmake = tool("cmake")
     there = f"add_subdirectory({PROBE} probe)"
     if installed:
@@ -148,17 +148,48 @@ def test_a_project_of_cmake(tables3: Path, tmp_path: Path, installed: bool) -> N
     assert run(tmp_path / "engine" / "engine", tables3, "W:WKa7,e1:BKg3").startswith(EXAMPLE)
 
 
-def test_names_that_are_seen_outside(tmp_path: Path) -> None:
-    """All begin with the name of the library, and all are documented."""
+HEADER = (PROBE / "shashki_probe.h").read_text("utf-8")
+# A function with the comment above it: comment, result, name, parameters.
+FUNCTION = re.compile(r"/\*\*\n((?: \*.*\n)+?) \*/\nSHASHKI_API ([\w *]*?)(shashki_\w+)\(([^)]*)\);")
+
+
+def test_exported_symbols(tmp_path: Path) -> None:
     nm = tool("nm")
-    library = probec.build(tmp_path)
-    defined = {line.split()[-1] for line in run(nm, "-D", "--defined-only", library).splitlines()}
-    header = (PROBE / "shashki_probe.h").read_text("utf-8")
-    declared = set(re.findall(r"^\w[\w *]*?(shashki_\w+)\(", header, re.MULTILINE))
-    assert defined == declared
-    manual = (ROOT / "docs" / "probe.md").read_text("utf-8")
-    for name in [*declared, *re.findall(r"\b(SHASHKI_\w+)\b", header)]:
-        assert re.search(rf"\b{name}\b", manual) or name == "SHASHKI_PROBE_H", name
+    library = probec.build(tmp_path)  # with -fvisibility=hidden
+    exported = {line.split()[-1] for line in run(nm, "-D", "--defined-only", library).splitlines()}
+    assert exported == set(re.findall(r"^\w[\w *]*?(shashki_\w+)\(", HEADER, re.MULTILINE))
+
+
+def test_functions_are_documented() -> None:
+    """Each with its parameters in their order, its result and threads."""
+    functions = list(FUNCTION.finditer(HEADER))
+    assert len(functions) == len(re.findall(r"^\w.*\(", HEADER, re.MULTILINE)) > 10
+    for function in functions:
+        comment, result, name, parameters = function.groups()
+        names = re.findall(r"(\w+)(?:,|$)", "" if parameters == "void" else parameters)
+        assert re.findall(r"@param(?:\[out\])? +(\w+) {2,}\S", comment) == names, name
+        assert ("@return " in comment) == (result != "void "), name
+        assert "@par Threads\n" in comment, name
+
+
+def test_types_are_documented() -> None:
+    types = re.findall(r"^(?:enum|typedef struct) (\w+) \{\n(.*?)^\}", HEADER, re.MULTILINE | re.DOTALL)
+    assert len(types) >= 9
+    for name, body in types:
+        assert re.search(rf"\*/\n(?:enum|typedef struct) {name} ", HEADER), name
+        for before, member in re.findall(r"(.*\n|)^    (?! |/\*)(.*)", body, re.MULTILINE):
+            assert "/**< " in member or before.endswith("*/\n"), (name, member)
+
+
+def project_version() -> str:
+    return str(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"])
+
+
+def test_version(tmp_path: Path) -> None:
+    """The header has the version of the whole project; the compiled library returns it."""
+    assert re.findall(r'^#define SHASHKI_VERSION "(.*)"$', HEADER, re.MULTILINE) == [project_version()]
+    library = probec.load(probec.build(tmp_path))
+    assert library.shashki_version().decode() == project_version()
 
 
 def stress(tmp_path: Path, *options: str) -> Path:

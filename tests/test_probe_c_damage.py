@@ -1,4 +1,4 @@
-"""Damaged tables: the C library finds them out, or the damage is harmless; it never crashes, never hangs."""
+"""The C library detects damaged tables, or the damage is harmless; it never crashes and never hangs."""
 
 import resource
 import shutil
@@ -37,8 +37,8 @@ CODES = {
     DamagedFrameError: probec.FRAME,
     DamagedTableError: probec.HEADER,
 }
-# What Python reads, or tells in another order: it takes what a file says of its length before what it says of
-# its numbers, and does not look at how long a frame is.
+# Errors of C for files that Python reads, or for which it raises another error. Python checks the length of a
+# file before its numbers, and does not check how long a frame is.
 STRICTER = {probec.HEADER, probec.TRUNCATED}
 
 
@@ -49,14 +49,14 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture
 def folder(tables3: Path, tmp_path: Path) -> Path:
-    """Links to tables, of which one may be put in another's place."""
+    """A directory of links to tables, for tests that replace one of them."""
     (tmp_path / "tables").mkdir()
     for file in tables3.iterdir():
         (tmp_path / "tables" / file.name).symlink_to(file)
     return tmp_path / "tables"
 
 
-def put(folder: Path, name: str, data: bytes) -> None:
+def replace(folder: Path, name: str, data: bytes) -> None:
     (folder / name).unlink()
     (folder / name).write_bytes(data)
 
@@ -68,8 +68,8 @@ def asked(material: str, count: int = 400) -> list[Position]:
 
 
 def answers_of(library: Any, folder: Path, positions: list[Position]) -> Any:
-    """All values, or the code of an error."""
-    boards = PositionArray.of(positions)
+    """Return all values in C, or the code of the error."""
+    boards = Boards.of(positions)
 
     def ask() -> Any:
         with CTables(library, folder) as tables:
@@ -79,7 +79,7 @@ def answers_of(library: Any, folder: Path, positions: list[Position]) -> Any:
 
 
 @pytest.mark.parametrize("name", ["KvK.wdl", "KMvK.wdl", "KMvK.dtb", "MMvM.dtw", "MMvM.wdl"])
-def test_a_changed_byte_is_found_out_or_harmless(library: Any, folder: Path, name: str) -> None:
+def test_changed_bytes(library: Any, folder: Path, name: str) -> None:
     data = (folder / name).read_bytes()
     positions = asked(name.partition(".")[0])
     whole = answers_of(library, folder, positions)
@@ -90,7 +90,7 @@ def test_a_changed_byte_is_found_out_or_harmless(library: Any, folder: Path, nam
     for place in places:
         changed = bytearray(data)
         changed[place] ^= random.randrange(1, 256)
-        put(folder, name, changed)
+        replace(folder, name, changed)
         found = answers_of(library, folder, positions)
         if isinstance(found, int):
             assert found in CODES.values(), place
@@ -101,19 +101,19 @@ def test_a_changed_byte_is_found_out_or_harmless(library: Any, folder: Path, nam
 
 
 @pytest.mark.parametrize("name", ["KvK.wdl", "MMvM.dtw"])
-def test_a_length_that_is_not_right(library: Any, folder: Path, name: str) -> None:
+def test_wrong_lengths(library: Any, folder: Path, name: str) -> None:
     data = (folder / name).read_bytes()
     positions = asked(name.partition(".")[0])
     for length in {*range(0, 140), *range(140, len(data), 97), len(data) - 1}:
         if length < len(data):
-            put(folder, name, data[:length])
+            replace(folder, name, data[:length])
             assert answers_of(library, folder, positions) in (probec.NOT_A_TABLE, probec.TRUNCATED), length
-    put(folder, name, data + b"\0")
+    replace(folder, name, data + b"\0")
     assert answers_of(library, folder, positions) == probec.TRUNCATED
 
 
-def in_python(folder: Path, boards: PositionArray) -> Any:
-    """All values, or the code that goes with an error."""
+def in_python(folder: Path, boards: Boards) -> Any:
+    """Return all values in Python, or the code of C for its error."""
     try:
         with open_tablebase(folder, compiled=False) as opened:
             found = opened.probe_many(boards.sets, boards.black, list(ALL))
@@ -127,7 +127,7 @@ FIELDS += [(88, "B", 1), (89, "B", 1), (10, "<H", 2)]
 
 
 def forged(data: bytes, random: Random) -> bytes:
-    """A table whose checksums are right and something else is not, maybe."""
+    """Return a table with random changes and, if possible, correct checksums."""
     changed = bytearray(data)
     symbols, frames = struct.unpack_from("<I", data, 84)[0], struct.unpack_from("<I", data, 80)[0]
     index = HEADER_SIZE + -(-2 * symbols // 8) * 8
@@ -154,7 +154,7 @@ def forged(data: bytes, random: Random) -> bytes:
 
 
 def test_forged_tables(library: Any, folder: Path) -> None:
-    """Where Python refuses a file, so does C, for the same reason as a rule."""
+    """C refuses every file that Python refuses, mostly with the same error."""
     random = Random(6)
     same = stricter = 0
     for name in ("KvK.wdl", "KMvK.wdl", "MMvM.wdl", "MMvM.dtw", "KMvK.dtb", "KKvM.dtc"):
@@ -162,7 +162,7 @@ def test_forged_tables(library: Any, folder: Path) -> None:
         positions = asked(name.partition(".")[0], 60)
         boards = PositionArray.of(positions)
         for _ in range(60):
-            put(folder, name, forged(data, random))
+            replace(folder, name, forged(data, random))
             found = answers_of(library, folder, positions)
             expected = in_python(folder, boards)
             if isinstance(found, int) or isinstance(expected, int):
@@ -173,14 +173,14 @@ def test_forged_tables(library: Any, folder: Path) -> None:
                 assert agree or found in STRICTER
             else:
                 assert (found == expected).all()
-        put(folder, name, data)
+        replace(folder, name, data)
     assert same > 150
     assert stricter < same
 
 
-def test_a_file_that_is_cut_while_it_is_open(library: Any, folder: Path) -> None:
+def test_file_truncated_while_open(library: Any, folder: Path) -> None:
     data = (folder / "MMvM.wdl").read_bytes()
-    put(folder, "MMvM.wdl", data)
+    replace(folder, "MMvM.wdl", data)
     positions = asked("MMvM")
     with CTables(library, folder, 0) as tables:
         codes = {answer(lambda: tables.one("wdl", position)) for position in positions}  # noqa: B023
@@ -191,8 +191,8 @@ def test_a_file_that_is_cut_while_it_is_open(library: Any, folder: Path) -> None
         assert probec.TRUNCATED in codes
 
 
-def test_preloading_up_to_a_damaged_table(library: Any, folder: Path) -> None:
-    put(folder, "MvMM.wdl", b"damaged")
+def test_preloading_before_a_damaged_table(library: Any, folder: Path) -> None:
+    replace(folder, "MvMM.wdl", b"damaged")
     of_two = asked("MvM")
     with CTables(library, folder) as tables:
         assert answer(lambda: tables.preload(3, 0)) == probec.TRUNCATED
@@ -209,7 +209,7 @@ def nowhere(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [a_directory, nowhere])
-def test_what_is_no_file(library: Any, folder: Path, make: Callable[[Path], None]) -> None:
+def test_not_a_file(library: Any, folder: Path, make: Callable[[Path], None]) -> None:
     (folder / "KvK.wdl").unlink()
     make(folder / "KvK.wdl")
     with pytest.raises(ProbeError) as error:
@@ -218,7 +218,7 @@ def test_what_is_no_file(library: Any, folder: Path, make: Callable[[Path], None
     assert "KvK.wdl" in error.value.text
 
 
-def test_what_is_no_directory(library: Any, tmp_path: Path) -> None:
+def test_not_a_directory(library: Any, tmp_path: Path) -> None:
     for path in (tmp_path / "missing", Path(__file__)):
         with pytest.raises(ProbeError) as error:
             CTables(library, path)
@@ -228,7 +228,7 @@ def test_what_is_no_directory(library: Any, tmp_path: Path) -> None:
         assert answer(lambda: tables.one("wdl", any_positions(2, 1, 1)[0])) in (2, probec.NO_TABLE)
 
 
-def test_tables_of_different_rules(library: Any, tables2: Path, kings4: Path, tmp_path: Path) -> None:
+def test_two_rulesets(library: Any, tables2: Path, kings4: Path, tmp_path: Path) -> None:
     shutil.copy(tables2 / "KvK.wdl", tmp_path)
     shutil.copy(kings4 / "KvM.wdl", tmp_path)
     with pytest.raises(ProbeError) as error:
@@ -236,18 +236,18 @@ def test_tables_of_different_rules(library: Any, tables2: Path, kings4: Path, tm
     assert error.value.code == probec.VERSION
 
 
-def test_a_file_that_has_gone(library: Any, folder: Path) -> None:
+def test_removed_file(library: Any, folder: Path) -> None:
     with CTables(library, folder) as tables:
         (folder / "KvM.wdl").unlink()
         codes = {answer(lambda: tables.one("wdl", position)) for position in asked("KvM")}  # noqa: B023
         assert probec.NO_TABLE in codes
-        assert "gone" in tables.library.shashki_last_error().decode()
+        assert "has been removed" in tables.library.shashki_last_error().decode()
 
 
-def test_a_directory_by_a_relative_name(
+def test_relative_directory(
     library: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is the directory that was opened, wherever the process goes, and whatever becomes of its name."""
+    """The set keeps its directory if the process changes its own, or if the directory is renamed."""
     positions = asked("KvM")
     given = probec.c_positions(PositionArray.of(positions).sets, PositionArray.of(positions).black)
     with CTables(library, folder) as tables:
@@ -261,24 +261,22 @@ def test_a_directory_by_a_relative_name(
         assert (tables.many(given) == expected).all()
 
 
-def test_a_file_of_other_rules_that_comes_later(
-    library: Any, tables3: Path, kings4: Path, tmp_path: Path
-) -> None:
+def test_file_replaced_by_another_ruleset(library: Any, tables3: Path, kings4: Path, tmp_path: Path) -> None:
     shutil.copytree(tables3, tmp_path / "tables")
     with CTables(library, tmp_path / "tables") as tables:
-        put(tmp_path / "tables", "KMvK.wdl", (kings4 / "KMvK.wdl").read_bytes())
+        replace(tmp_path / "tables", "KMvK.wdl", (kings4 / "KMvK.wdl").read_bytes())
         codes = {answer(lambda: tables.one("wdl", position)) for position in asked("KMvK")}  # noqa: B023
         assert probec.VERSION in codes
         text = tables.library.shashki_last_error().decode()
-        assert text == "KMvK.wdl was made under other draw rules than the rest"
+        assert text == "KMvK.wdl was generated under other draw rules than the other tables"
 
 
 def open_files() -> int:
     return len(list(Path("/dev/fd").iterdir()))
 
 
-def test_files_of_many_sets(library: Any, tables4: Path) -> None:
-    """All sets together keep half as many files open as the process may have."""
+def test_limit_of_open_files(library: Any, tables4: Path) -> None:
+    """All sets together keep half as many files open as the process may open."""
     before, limits = open_files(), resource.getrlimit(resource.RLIMIT_NOFILE)
     most = 2 * before + 20
     try:
@@ -293,11 +291,11 @@ def test_files_of_many_sets(library: Any, tables4: Path) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
-def test_captures_without_end(tables3: Path, tmp_path: Path) -> None:
-    """How many steps are followed is bounded; here by so few that ordinary captures are too many."""
+def test_limit_of_steps(tables3: Path, tmp_path: Path) -> None:
+    """A library with a limit of 3 steps fails on ordinary captures."""
     source = (probec.SOURCES / "shashki_probe.c").read_text("utf-8")
-    assert source.count("MOST_STEPS = 200000") == 1
-    (tmp_path / "bounded.c").write_text(source.replace("MOST_STEPS = 200000", "MOST_STEPS = 3"), "utf-8")
+    assert source.count("MAX_STEPS = 200000") == 1
+    (tmp_path / "bounded.c").write_text(source.replace("MAX_STEPS = 200000", "MAX_STEPS = 3"), "utf-8")
     positions = any_positions(3, 500, 1)
     boards = PositionArray.of(positions)
     with CTables(probec.load(probec.build(tmp_path, tmp_path / "bounded.c")), tables3) as tables:
@@ -307,7 +305,7 @@ def test_captures_without_end(tables3: Path, tmp_path: Path) -> None:
     assert found == [probec.UNKNOWN if code == probec.TOO_COMPLEX else code for code in codes]
 
 
-def test_arguments_that_make_no_sense(library: Any, tables2: Path) -> None:
+def test_invalid_arguments(library: Any, tables2: Path) -> None:
     position = Position.from_fen("W:WKa1:BKh2")
     with CTables(library, tables2) as tables:
         assert answer(lambda: tables.probe(position, 8)) == probec.ARGUMENT

@@ -1,4 +1,4 @@
-/* What a position and its moves are worth.
+/* Print the values of a position and of its moves.
  *
  *     cc -O2 -Iprobe probe/examples/probe.c probe/shashki_probe.c -lzstd -o probe-example
  *     ./probe-example data W:WKc1,Kd2,Ka3:BKe1
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A square by its name, as a set; 0 for what is none. */
+/* Return the set of the square with this name; 0 if there is no such square. */
 static uint32_t square(const char *name)
 {
     int column = name[0] - 'a', row = name[0] ? name[1] - '1' : -1;
@@ -17,7 +17,7 @@ static uint32_t square(const char *name)
     return (uint32_t)1 << (4 * row + column / 2);
 }
 
-/* A FEN with squares by their names; 0 where it cannot be read. */
+/* Read a FEN whose squares have names like a1; return 0 if it is not valid. */
 static int read_fen(const char *fen, shashki_position *position)
 {
     uint32_t *sets = NULL;
@@ -32,10 +32,10 @@ static int read_fen(const char *fen, shashki_position *position)
             sets = &position->black_men;
         } else if (*fen != ':' && *fen != ',') {
             int king = *fen == 'K';
-            uint32_t one = sets ? square(fen + king) : 0;
-            if (!one)
+            uint32_t bit = sets ? square(fen + king) : 0;
+            if (!bit)
                 return 0;
-            sets[king] |= one; /* kings stand right behind men */
+            sets[king] |= bit; /* the field of the kings follows that of the men */
             fen += 1 + king;
         }
     }
@@ -78,9 +78,10 @@ int main(int count, char **arguments)
         fprintf(stderr, "%s\n", shashki_last_error());
         return 1;
     }
-    int error = shashki_probe(tables, &position, SHASHKI_DTC | SHASHKI_DTW | SHASHKI_DTB, SHASHKI_READ, &value);
+    enum shashki_error error =
+        shashki_probe(tables, &position, SHASHKI_DTC | SHASHKI_DTW | SHASHKI_DTB, SHASHKI_READ, &value);
     if (!error)
-        error = shashki_root(tables, &position, moves, 256, &found);
+        error = shashki_probe_moves(tables, &position, moves, 256, &found);
     if (error) {
         fprintf(stderr, "%s\n", shashki_last_error());
     } else {

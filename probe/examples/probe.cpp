@@ -1,4 +1,4 @@
-// Threads of a search ask one set of tables: first what is in memory, and at the root whatever it takes.
+// Several threads of a search probe one set of tables: first memory alone, then the disk as well.
 //
 //     c++ -std=c++11 -O2 -Iprobe -c probe/examples/probe.cpp
 //     cc -O2 -Iprobe -c probe/shashki_probe.c
@@ -19,7 +19,7 @@ struct Closer {
 };
 using Tables = std::unique_ptr<shashki_tables, Closer>;
 
-static void check(int error)
+static void check(shashki_error error)
 {
     if (error != SHASHKI_OK)
         throw std::runtime_error(shashki_last_error());
@@ -41,7 +41,7 @@ int main(int count, char **arguments)
     try {
         Tables tables = open_tables(arguments[1], 16 << 20);
         if (shashki_pieces(tables.get()) < 3)
-            throw std::runtime_error("tables of 3 pieces or more are wanted");
+            throw std::runtime_error("this example needs tables of 3 pieces or more");
 
         // Two white kings on every pair of squares against a black king on h8, Black to move.
         std::atomic<long> lost(0), unknown(0);
@@ -51,7 +51,7 @@ int main(int count, char **arguments)
                     shashki_position position = {0, 1u << a | 1u << b, 0, 1u << 31, SHASHKI_BLACK};
                     int wdl;
                     if (shashki_probe_wdl_cached(tables.get(), &position, &wdl) == SHASHKI_E_NOT_CACHED)
-                        ++unknown; // an engine would go on searching; here the disk may be asked
+                        ++unknown; // an engine would search on; this example reads the disk
                     if (shashki_probe_wdl(tables.get(), &position, &wdl) == SHASHKI_OK && wdl == SHASHKI_LOSS)
                         ++lost;
                 }
@@ -67,9 +67,10 @@ int main(int count, char **arguments)
         shashki_position root = {0, 1u << 1 | 1u << 5, 0, 1u << 2, SHASHKI_WHITE};
         std::vector<shashki_move> moves(128);
         std::size_t found = 0;
-        check(shashki_root(tables.get(), &root, moves.data(), moves.size(), &found));
+        check(shashki_probe_moves(tables.get(), &root, moves.data(), moves.size(), &found));
         if (found)
-            std::printf("best of %zu moves: %s, outcome %d\n", found, moves[0].notation, (int)moves[0].value.wdl);
+            std::printf("best of %zu moves: %s, outcome %d\n", found, moves[0].notation,
+                        (int)moves[0].value.wdl);
     } catch (const std::exception &error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;

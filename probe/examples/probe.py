@@ -1,4 +1,4 @@
-"""The C library by ctypes, with nothing but the standard library.
+"""Use the C library from Python by ctypes. Only the standard library is needed.
 
 cc -O2 -fPIC -shared probe/shashki_probe.c -lzstd -o libshashki_probe.so
 python probe/examples/probe.py ./libshashki_probe.so data
@@ -34,7 +34,7 @@ class Move(ctypes.Structure):
         ("after", Position),
         ("value", Value),
         ("captured", ctypes.c_uint32),
-        ("squares", ctypes.c_uint8),
+        ("path_length", ctypes.c_uint8),
         ("path", ctypes.c_uint8 * 32),
         ("king", ctypes.c_uint8),
         ("promotes", ctypes.c_uint8),
@@ -43,7 +43,7 @@ class Move(ctypes.Structure):
 
 
 def load(path: str) -> Any:
-    """The library, with the types of what is used here."""
+    """Load the library and declare the functions that this example uses."""
     library = ctypes.CDLL(path)
     tables = ctypes.c_void_p
     library.shashki_open.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(tables)]
@@ -52,7 +52,7 @@ def load(path: str) -> Any:
     library.shashki_last_error.restype = ctypes.c_char_p
     position = ctypes.POINTER(Position)
     library.shashki_probe.argtypes = [tables, position, ctypes.c_uint, ctypes.c_int, ctypes.POINTER(Value)]
-    library.shashki_root.argtypes = [
+    library.shashki_probe_moves.argtypes = [
         tables,
         position,
         ctypes.POINTER(Move),
@@ -63,12 +63,12 @@ def load(path: str) -> Any:
 
 
 def square_set(*names: str) -> int:
-    """Squares by their names, as a set: a1 is bit 0, c1 bit 1, h8 bit 31."""
+    """Return the set of the squares with these names: a1 is bit 0, c1 bit 1, h8 bit 31."""
     return sum(1 << (4 * (int(name[1]) - 1) + "abcdefgh".index(name[0]) // 2) for name in names)
 
 
 def main() -> None:
-    """Print what a position and its moves are worth."""
+    """Print the values of a position and of its moves."""
     library = load(sys.argv[1])
 
     def check(error: int) -> None:
@@ -80,7 +80,7 @@ def main() -> None:
     position = Position(square_set("d4", "g5"), 0, square_set("b6", "h6"), 0, WHITE)
     value, moves, count = Value(), (Move * 128)(), ctypes.c_size_t()
     check(library.shashki_probe(tables, position, ALL, READ, value))
-    check(library.shashki_root(tables, position, moves, len(moves), count))
+    check(library.shashki_probe_moves(tables, position, moves, len(moves), count))
     print("outcome", value.wdl, "DTC", value.dtc, "DTW", value.dtw, "DTB", value.dtb)
     for move in moves[: count.value]:
         print(move.notation.decode(), move.value.wdl, move.value.dtc, move.value.dtw)

@@ -1,6 +1,7 @@
-/* A fuzzer of positions: whatever stands on the board, it is answered with values that agree, or with an error.
+/* Fuzz positions: every input must give consistent values or an error.
  *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined probe/fuzz/position.c probe/shashki_probe.c -lzstd -o fuzz-position
+ *     clang -g -O1 -fsanitize=fuzzer,address,undefined probe/fuzz/position.c probe/shashki_probe.c -lzstd \
+ *         -o fuzz-position
  *     SHASHKI_DATA=DIR ./fuzz-position corpus -max_len=32
  */
 #define _POSIX_C_SOURCE 200809L
@@ -10,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = 64, ALL = SHASHKI_DTC | SHASHKI_DTW | SHASHKI_DTB };
+enum { CAPACITY = 64, ALL = SHASHKI_DTC | SHASHKI_DTW | SHASHKI_DTB };
 
 static shashki_tables *tables;
 
-static uint32_t turned(uint32_t set)
+static uint32_t rotate(uint32_t set)
 {
     uint32_t found = 0;
     for (int square = 0; square < 32; square++)
@@ -23,7 +24,7 @@ static uint32_t turned(uint32_t set)
     return found;
 }
 
-static void hold(int condition, const char *what)
+static void require(int condition, const char *what)
 {
     if (condition)
         return;
@@ -31,21 +32,21 @@ static void hold(int condition, const char *what)
     abort();
 }
 
-/* What the moves are worth makes what the position is worth. */
-static void compare(const shashki_position *position, const shashki_value *value, int error)
+/* Compare the value of a position with the values of its moves. */
+static void compare(const shashki_position *position, const shashki_value *value, enum shashki_error error)
 {
-    shashki_move moves[ROOM];
+    shashki_move moves[CAPACITY];
     size_t count = 0;
-    int failed = shashki_root(tables, position, moves, ROOM, &count);
-    hold(!failed || failed == SHASHKI_E_TOO_COMPLEX, "a root");
+    enum shashki_error failed = shashki_probe_moves(tables, position, moves, CAPACITY, &count);
+    require(!failed || failed == SHASHKI_E_TOO_COMPLEX, "the moves");
     if (failed || error)
         return;
     if (!count) {
-        hold(value->wdl == SHASHKI_LOSS && value->dtw == 0, "no move");
+        require(value->wdl == SHASHKI_LOSS && value->dtw == 0, "a position without moves");
         return;
     }
-    hold(moves[0].value.wdl == value->wdl, "the outcome of the best move");
-    if (count > ROOM)
+    require(moves[0].value.wdl == value->wdl, "the outcome of the best move");
+    if (count > CAPACITY)
         return;
     int shortest = 0, longest = 0;
     for (size_t i = 0; i < count; i++) {
@@ -56,9 +57,9 @@ static void compare(const shashki_position *position, const shashki_value *value
             longest = own->dtw;
     }
     if (value->wdl > 0)
-        hold(value->dtw == shortest, "the shortest win");
+        require(value->dtw == shortest, "the shortest win");
     if (value->wdl < 0)
-        hold(value->dtw == longest, "the longest defence");
+        require(value->dtw == longest, "the longest defence");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -66,13 +67,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     shashki_position position = {0, 0, 0, 0, 0};
     shashki_value value, other;
     if (!tables) {
-        const char *where = getenv("SHASHKI_DATA");
-        hold(where && shashki_open(where, 16 << 20, &tables) == SHASHKI_OK, "SHASHKI_DATA is to name tables");
+        const char *data_dir = getenv("SHASHKI_DATA");
+        require(data_dir && shashki_open(data_dir, 16 << 20, &tables) == SHASHKI_OK,
+                "SHASHKI_DATA must name a directory of tables");
     }
-    if (size >= sizeof position && size % 2) { /* sets as they are, mostly none that can stand so */
+    if (size >= sizeof position && size % 2) { /* sets of squares, mostly not valid */
         memcpy(&position, data, sizeof position);
-    } else { /* a byte a piece: square, and which piece */
-        uint32_t *sets[4] = {&position.white_men, &position.white_kings, &position.black_men, &position.black_kings};
+    } else { /* one byte for each piece: its square and its kind */
+        uint32_t *sets[4] = {&position.white_men, &position.white_kings, &position.black_men,
+                             &position.black_kings};
         uint32_t taken = 0;
         for (size_t i = 0; i < size; i++) {
             uint32_t square = 1u << data[i] % 32;
@@ -85,16 +88,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             position.side = data[i] >> 7;
         }
     }
-    int error = shashki_probe(tables, &position, ALL, SHASHKI_READ, &value);
+    enum shashki_error error = shashki_probe(tables, &position, ALL, SHASHKI_READ, &value);
     if (error == SHASHKI_E_POSITION)
         return 0;
-    hold(!error || error == SHASHKI_E_NO_TABLE || error == SHASHKI_E_TOO_COMPLEX, "a probe");
-    shashki_position flipped = {turned(position.black_men), turned(position.black_kings), turned(position.white_men),
-                                turned(position.white_kings), 1 - position.side};
-    int same = shashki_probe(tables, &flipped, ALL, SHASHKI_CACHED, &other);
-    hold(same == error || same == SHASHKI_E_NOT_CACHED || error, "the board turned");
-    if (!error && !same)
-        hold(memcmp(&value, &other, sizeof value) == 0, "the value of the board turned");
+    require(!error || error == SHASHKI_E_NO_TABLE || error == SHASHKI_E_TOO_COMPLEX, "a probe");
+    shashki_position flipped = {rotate(position.black_men), rotate(position.black_kings),
+                                rotate(position.white_men), rotate(position.white_kings), 1 - position.side};
+    enum shashki_error other_error = shashki_probe(tables, &flipped, ALL, SHASHKI_CACHED, &other);
+    require(other_error == error || other_error == SHASHKI_E_NOT_CACHED || error,
+            "the error of the rotated board");
+    if (!error && !other_error)
+        require(memcmp(&value, &other, sizeof value) == 0, "the value of the rotated board");
     compare(&position, &value, error);
     return 0;
 }

@@ -1,11 +1,12 @@
-/* A fuzzer of table files: whatever stands in one, it is answered with values or with an error.
+/* Fuzz table files: every input must give values or an error.
  *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined probe/fuzz/table.c probe/shashki_probe.c -lzstd -o fuzz-table
- *     mkdir corpus && cp DIR/{KvK,KMvK,KKvM,MvMM}.* corpus    # tables to begin with
+ *     clang -g -O1 -fsanitize=fuzzer,address,undefined probe/fuzz/table.c probe/shashki_probe.c -lzstd \
+ *         -o fuzz-table
+ *     mkdir corpus && cp DIR/{KvK,KMvK,KKvM,MvMM}.* corpus    # tables to start from
  *     ./fuzz-table corpus -max_len=65536
  *
- * The header says which table it is; the file is given the name that goes with it. The checksums of the header are
- * made right, but for one input in eight, as no fuzzer finds them out. The folder is one of its own, in TMPDIR.
+ * The file gets the name of the table that its header names. Seven of eight inputs get correct checksums of
+ * the header, because a fuzzer does not find them. The file is in a new directory in TMPDIR.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "../shashki_probe.h"
@@ -15,11 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEADER = 128, MOST_PIECES = 10 };
+enum { HEADER = 128, MAX_PIECES = 10, ALL = SHASHKI_DTC | SHASHKI_DTW | SHASHKI_DTB };
 
 static char folder[512];
 
-static uint32_t crc32_of(const uint8_t *bytes, size_t length)
+static uint32_t crc32(const uint8_t *bytes, size_t length)
 {
     uint32_t crc = ~0u;
     for (size_t i = 0; i < length; i++) {
@@ -42,19 +43,19 @@ static void reseal(uint8_t *data, size_t size)
 {
     uint64_t body = (2 * (uint64_t)u32(data + 84) + 7) / 8 * 8 + 8 * (uint64_t)u32(data + 80);
     if (body <= size - HEADER)
-        put(data + 120, crc32_of(data + HEADER, (size_t)body));
-    put(data + 124, crc32_of(data, 124));
+        put(data + 120, crc32(data + HEADER, (size_t)body));
+    put(data + 124, crc32(data, 124));
 }
 
-/* The name by what the header says; false where it is none. */
-static int name_of(const uint8_t *data, char *name)
+/* Write the name of the table that a header names; return 0 if there is no such table. */
+static int write_table_name(const uint8_t *data, char *name)
 {
     unsigned pieces = data[12] + data[13] + data[14] + data[15];
     static const char *const METRICS[] = {"wdl", "dtc", "dtw", "dtb"};
     int known = 0;
     for (int i = 0; i < 4; i++)
         known |= memcmp(data + 16, METRICS[i], 3) == 0;
-    if (!known || pieces > MOST_PIECES || !(data[12] + data[13]) || !(data[14] + data[15]))
+    if (!known || pieces > MAX_PIECES || !(data[12] + data[13]) || !(data[14] + data[15]))
         return 0;
     char *at = name;
     for (int side = 0; side < 2; side++) {
@@ -75,14 +76,14 @@ static uint32_t next_random(uint64_t *state)
     return (uint32_t)(*state >> 33);
 }
 
-static shashki_position position_of(const uint8_t *material, uint64_t *seed)
+static shashki_position random_position(const uint8_t *material, uint64_t *seed)
 {
     uint32_t sets[4] = {0, 0, 0, 0}, taken = 0;
     for (int kind = 0; kind < 4; kind++) { /* white kings, white men, black kings, black men */
-        uint32_t closed = kind == 1 ? 0xF0000000u : kind == 3 ? 0x0000000Fu : 0;
+        uint32_t forbidden = kind == 1 ? 0xF0000000u : kind == 3 ? 0x0000000Fu : 0;
         for (int i = 0; i < material[kind];) {
             uint32_t square = 1u << next_random(seed) % 32;
-            if (square & (taken | closed))
+            if (square & (taken | forbidden))
                 continue;
             taken |= square;
             sets[kind] |= square;
@@ -93,7 +94,7 @@ static shashki_position position_of(const uint8_t *material, uint64_t *seed)
     return position;
 }
 
-static void ask(shashki_tables *tables, const uint8_t *material, size_t size)
+static void probe_all(shashki_tables *tables, const uint8_t *material, size_t size)
 {
     uint64_t seed = size;
     size_t left_out, count;
@@ -101,18 +102,18 @@ static void ask(shashki_tables *tables, const uint8_t *material, size_t size)
     shashki_value values[32];
     shashki_position positions[32];
     for (int i = 0; i < 32; i++)
-        positions[i] = position_of(material, &seed);
+        positions[i] = random_position(material, &seed);
     if (size % 2)
-        shashki_preload(tables, MOST_PIECES, 7, &left_out);
-    shashki_probe_many(tables, positions, 32, 7, SHASHKI_READ, values);
+        shashki_preload(tables, MAX_PIECES, ALL, &left_out);
+    shashki_probe_many(tables, positions, 32, ALL, SHASHKI_READ, values);
     for (int i = 0; i < 32; i++) {
         shashki_value value;
-        if (shashki_probe(tables, &positions[i], 7, SHASHKI_READ, &value) == SHASHKI_OK &&
+        if (shashki_probe(tables, &positions[i], ALL, SHASHKI_READ, &value) == SHASHKI_OK &&
             (value.wdl < SHASHKI_LOSS || value.wdl > SHASHKI_WIN))
             abort();
         shashki_probe_wdl_cached(tables, &positions[i], &value.wdl);
     }
-    shashki_root(tables, positions, moves, 4, &count);
+    shashki_probe_moves(tables, positions, moves, 4, &count);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *given, size_t size)
@@ -120,8 +121,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *given, size_t size)
     char path[600], name[32];
     shashki_tables *tables;
     if (!folder[0]) {
-        const char *where = getenv("TMPDIR");
-        snprintf(folder, sizeof folder, "%s/fuzz-XXXXXX", where ? where : "/tmp");
+        const char *temporary = getenv("TMPDIR");
+        snprintf(folder, sizeof folder, "%s/fuzz-XXXXXX", temporary ? temporary : "/tmp");
         if (!mkdtemp(folder))
             abort();
     }
@@ -129,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *given, size_t size)
         return 0;
     uint8_t *data = malloc(size);
     memcpy(data, given, size);
-    if (!name_of(data, name)) {
+    if (!write_table_name(data, name)) {
         free(data);
         return 0;
     }
@@ -140,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *given, size_t size)
     if (!file || fwrite(data, 1, size, file) != size || fclose(file))
         abort();
     if (shashki_open(folder, size % 3 ? 1 << 18 : 0, &tables) == SHASHKI_OK) {
-        ask(tables, data + 12, size);
+        probe_all(tables, data + 12, size);
         shashki_close(tables);
     }
     unlink(path);
