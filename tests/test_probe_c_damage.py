@@ -69,7 +69,7 @@ def asked(material: str, count: int = 400) -> list[Position]:
 
 def answers_of(library: Any, folder: Path, positions: list[Position]) -> Any:
     """Return all values in C, or the code of the error."""
-    boards = Boards.of(positions)
+    boards = PositionArray.of(positions)
 
     def ask() -> Any:
         with CTables(library, folder) as tables:
@@ -112,7 +112,7 @@ def test_wrong_lengths(library: Any, folder: Path, name: str) -> None:
     assert answers_of(library, folder, positions) == probec.TRUNCATED
 
 
-def in_python(folder: Path, boards: Boards) -> Any:
+def in_python(folder: Path, boards: PositionArray) -> Any:
     """Return all values in Python, or the code of C for its error."""
     try:
         with open_tablebase(folder, compiled=False) as opened:
