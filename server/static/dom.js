@@ -32,7 +32,7 @@ export function replace(element, ...children) {
 }
 
 /** Set a text, and hide the element if there is none. */
-export function say(element, text) {
+export function showText(element, text) {
   element.textContent = text ?? "";
   element.hidden = !text;
 }

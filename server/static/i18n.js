@@ -4,7 +4,6 @@ import { findAll } from "./dom.js";
 import en from "./lang/en.js";
 import lv from "./lang/lv.js";
 import ru from "./lang/ru.js";
-import { recall, remember } from "./memory.js";
 
 const LANGUAGES = { en, ru, lv };
 
@@ -82,4 +81,20 @@ export function translatePage() {
   for (const element of findAll("[data-t-label]")) element.setAttribute("aria-label", t(element.dataset.tLabel));
   for (const element of findAll("[data-t-title]")) element.title = t(element.dataset.tTitle);
   for (const element of findAll("[data-t-placeholder]")) element.placeholder = t(element.dataset.tPlaceholder);
+}
+
+function recall(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function remember(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // The choice holds for this visit.
+  }
 }

@@ -1,14 +1,14 @@
 /** The page: puts board, session, address and views together. */
 
 import { addressOf, readAddress, writeAddress } from "./address.js";
+import { problemText } from "./api.js";
 import { Board } from "./board/board.js";
+import { BoardPanel } from "./boardPanel.js";
 import { find, findAll, replace } from "./dom.js";
 import { currentLanguage, onLanguage, setLanguage, t, translatePage } from "./i18n.js";
 import { Player } from "./player.js";
-import { problemText } from "./problems.js";
-import { fillRulesets } from "./rulesets.js";
 import { Session } from "./session.js";
-import { Table } from "./table.js";
+import { fillRulesets } from "./verdict.js";
 import { AnalysisView } from "./views/analysis.js";
 import { GameView } from "./views/game.js";
 import { PracticeView } from "./views/practice.js";
@@ -19,7 +19,7 @@ const START = { fen: "W:WKa1,Ke1,c3:BKb8" };
 const session = new Session(START);
 const player = new Player(session);
 const board = new Board(find("#board"), find("#board-notice"));
-const table = new Table({ board, session, player, problem: showProblem });
+const table = new BoardPanel({ board, session, player, problem: showProblem });
 const shared = {
   board, session, player, problem: showProblem, go: showView,
   addressFor: query => addressOf({ query, ruleset: session.ruleset }),
@@ -105,7 +105,7 @@ session.addEventListener("answered", () => {
   // What a view has to complain of stays: with the question every complaint was taken away.
   if (session.problem && view.name !== "statistics") showProblem(session.problem);
   view.answered();
-  // A FEN of another kind has become ours, and the task of a drill is known.
+  // A FEN of another kind has become ours, and the task of a practice is known.
   if (session.answer) save({ replace: true });
 });
 

@@ -40,14 +40,14 @@ export class Player extends EventTarget {
     const answer = await askLine(this.session.query, LIMIT_PLIES, signal);
     const before = nodes.slice(0, index + 1).map(({ move }) => move?.move);
     this.line = { answer, ruleset: this.session.ruleset, start: nodes[0].query.fen, before, index };
-    this.#tell();
+    this.#announce();
   }
 
   /** Play it to its end, or the next `plies` of it at once. Errors are those of the server. */
   async play(plies = Infinity) {
     this.#goal = this.session.index + plies;
     this.#pause = plies === Infinity ? PAUSE_MS : 0;
-    this.#tell();
+    this.#announce();
     try {
       await this.find();
       if (this.session.answer) this.#next();
@@ -62,16 +62,16 @@ export class Player extends EventTarget {
     this.#latest.drop();
     if (this.#goal === null) return;
     this.#goal = null;
-    this.#tell();
+    this.#announce();
   }
 
   forget() {
     this.line = null;
     this.pause();
-    this.#tell();
+    this.#announce();
   }
 
-  #tell() {
+  #announce() {
     this.dispatchEvent(new Event("changed"));
   }
 

@@ -5,12 +5,10 @@
  * began with; `fen` and `counters` are known once it came from a move or was answered; `move` (with `path`) led to it.
  */
 
-import { askDrawCases, askPosition, isDropped, Latest, UnreachableError } from "./api.js";
-import { fenHasNumbers } from "./numbers.js";
-import { parseFen, withCounters } from "./position.js";
-import { RefusedError } from "./problems.js";
+import { askDrawCases, askPosition, isDropped, Latest, RefusedError, UnreachableError } from "./api.js";
+import { fenHasNumbers, parseFen, withCounters } from "./position.js";
 import { countedOn, recounted } from "./recount.js";
-import { countsMoves } from "./rulesets.js";
+import { countsMoves } from "./verdict.js";
 
 const beginning = query => ({ query, given: query, fen: null, counters: null, move: null });
 

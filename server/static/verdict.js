@@ -1,8 +1,9 @@
 /** What a position is worth, in a sentence. */
 
-import { list, t } from "./i18n.js";
+import { askRulesets } from "./api.js";
+import { html, replace } from "./dom.js";
+import { has, list, t } from "./i18n.js";
 import { otherSide, parseFen } from "./position.js";
-import { countsMoves } from "./rulesets.js";
 
 const BEST_FIRST = ["win", "cursed-win", "draw", "blessed-loss", "loss"];
 /** What an outcome from fresh counters is under the rules of the tables. */
@@ -124,4 +125,32 @@ export function distancesText({ material, pieces, dtw, dtc, dtb }) {
   if (dtc !== null) parts.push(t("verdict.dtc", { n: dtc }));
   if (dtb !== null) parts.push(t("verdict.dtb", { n: dtb }));
   return parts.join(" · ");
+}
+
+export const OFFICIAL = "official";
+let rulesets = null;
+
+/** Whether the rule on repetition of a ruleset counts repeated moves, and not positions; false until it is known. */
+export const countsMoves = name => rulesets?.find(each => each.name === name)?.repeats === "moves";
+
+/** A ruleset by its name for people. */
+export const rulesetName = name => (has(`ruleset.${name}`) ? t(`ruleset.${name}`) : name);
+
+/** Fill a `select` with the rulesets of the server; until it has answered, with the one in use. */
+export async function fillRulesets(select, chosen) {
+  const fill = options => {
+    const value = select.value || chosen;
+    replace(select, options.map(name => html("option", { value: name }, rulesetName(name))));
+    // A name that an address has wrong leaves the choice open.
+    select.value = value;
+  };
+  const names = () => rulesets.map(({ name }) => name);
+  fill(rulesets ? names() : [...new Set([chosen, OFFICIAL])]);
+  if (rulesets) return;
+  try {
+    rulesets = (await askRulesets()).rulesets;
+    fill(names());
+  } catch {
+    // A server that does not answer is told where the position is asked for.
+  }
 }

@@ -11,12 +11,10 @@
  *   origin(square)    where the piece that is seen there stands, while a capture of several steps is chosen
  */
 
+import { listenToKeys, listenToPointer } from "./input.js";
 import { find, html, replace, svg } from "../dom.js";
 import { t } from "../i18n.js";
-import { columnOf, isDark, rowOf, SQUARES, squareAt } from "../position.js";
-import { listenToKeys } from "./keys.js";
-import { pieceDefinitions, pieceShape } from "./pieces.js";
-import { listenToPointer } from "./pointer.js";
+import { columnOf, isDark, rowOf, squareAt, SQUARES } from "../position.js";
 
 const FRAME = 0.42;
 const SIZE = 8 + 2 * FRAME;
@@ -103,7 +101,7 @@ export class Board {
   }
 
   /** Say why the board does not do what was wanted of it; null takes that away. */
-  say(text) {
+  showNotice(text) {
     this.notice.textContent = text ?? "";
   }
 
@@ -217,3 +215,29 @@ export class Board {
 const arrowHeads = () => svg("defs", {},
   svg("marker", { id: "arrow-head", viewBox: "0 0 10 10", refX: 6, refY: 5, markerWidth: 3, markerHeight: 3, orient: "auto" },
     svg("path", { d: "M0 0L10 5L0 10z", class: "arrow-head" })));
+
+const CROWN = "M-.2 .13 L-.235 -.1 L-.1 .0 L0 -.175 L.1 .0 L.235 -.1 L.2 .13 Z";
+
+/** The gradients that all pieces of a document use: in a picture of their own, as hidden ones have none to give. */
+const pieceDefinitions = () => svg("svg", { class: "unseen", "aria-hidden": "true" }, ["white", "black"].map(side =>
+  svg("radialGradient", { id: `piece-${side}`, cx: ".38", cy: ".32", r: ".75" },
+    svg("stop", { offset: "0", class: `shade-${side}-near` }),
+    svg("stop", { offset: "1", class: `shade-${side}-far` }))));
+
+/** A piece `{side, king}` as a group. */
+function pieceShape({ side, king }) {
+  const ring = r => svg("circle", { r, class: "piece-ring" });
+  return svg("g", { class: `piece piece-${side}` },
+    svg("ellipse", { cx: ".015", cy: ".05", rx: ".4", ry: ".4", class: "piece-shadow" }),
+    svg("circle", { r: ".4", fill: `url(#piece-${side})`, class: "piece-body" }),
+    king ? [svg("circle", { r: ".325", class: "king-ring" }), crown()] : [ring(".31"), ring(".2"), ring(".09")]);
+}
+
+const crown = () => svg("g", { class: "crown" },
+  svg("path", { d: CROWN }),
+  svg("rect", { x: "-.2", y: ".155", width: ".4", height: ".055", rx: ".02" }),
+  [[-.235, -.115], [0, -.19], [.235, -.115]].map(([cx, cy]) => svg("circle", { cx, cy, r: ".032" })));
+
+/** A piece alone, as a picture for a button. */
+export const pieceIcon = piece =>
+  svg("svg", { viewBox: "-.45 -.45 .9 .9", class: "piece-icon", "aria-hidden": "true" }, pieceShape(piece));

@@ -1,13 +1,12 @@
 /** A handler of the board that makes legal moves: a piece and its target, step by step where a capture has a choice. */
 
 import { list, t } from "../i18n.js";
-import { beginning, choose, nextSquares } from "./steps.js";
 
 export class Moving {
   #moves = [];
   #squares = [];
   /** Whether something was tried that a capture elsewhere does not allow. */
-  #told = false;
+  #warned = false;
 
   /** `made(move, slid)` is called with the move that was chosen; `slid` tells how many of its steps are shown. */
   constructor(board, made) {
@@ -26,7 +25,7 @@ export class Moving {
   /** Take over the board. */
   start() {
     this.#squares = [];
-    this.#told = false;
+    this.#warned = false;
     this.#mark();
   }
 
@@ -42,12 +41,12 @@ export class Moving {
     if (square === this.#squares.at(-1)) return this.cancel();
     if (this.#squares.length && this.#choose(square)) return;
     if (!this.#squares.length || this.#from(square) || this.#isHeld(square)) this.#begin(square);
-    else this.#tell();
+    else this.#warn();
   }
 
   drop(from, to) {
     if (this.#squares.at(-1) !== from) this.#begin(from);
-    if (this.#squares.length && to && !this.#choose(to, true)) this.#tell();
+    if (this.#squares.length && to && !this.#choose(to, true)) this.#warn();
   }
 
   refused(square) {
@@ -57,7 +56,7 @@ export class Moving {
   cancel() {
     const begun = this.#squares[0];
     this.#squares = [];
-    this.#told = false;
+    this.#warned = false;
     if (begun && this.board.pieces.has(begun)) this.board.place(begun);
     this.#mark();
   }
@@ -69,7 +68,7 @@ export class Moving {
   #begin(square) {
     this.cancel();
     if (this.#from(square)) this.#squares = [square];
-    if (this.#isHeld(square)) this.#tell();
+    if (this.#isHeld(square)) this.#warn();
     else this.#mark();
   }
 
@@ -83,8 +82,8 @@ export class Moving {
     return this.#mustCapture && !this.#from(square) && side(square) === side(this.#moves[0].path[0]);
   }
 
-  #tell() {
-    this.#told = this.#mustCapture;
+  #warn() {
+    this.#warned = this.#mustCapture;
     this.#mark();
   }
 
@@ -109,14 +108,36 @@ export class Moving {
     const squares = this.#squares, begun = squares.length > 0;
     const steps = Math.max(0, squares.length - 1);
     const movable = [...new Set(this.#moves.map(({ path }) => path[0]))];
-    this.board.say(this.#told ? t("board.mustCapture", { n: movable.length, squares: list(movable) }) : null);
+    this.board.showNotice(this.#warned ? t("board.mustCapture", { n: movable.length, squares: list(movable) }) : null);
     this.board.mark({
       selected: squares.at(-1) ?? null,
       targets: begun ? nextSquares(this.#moves, squares) : [],
       last: this.last,
       taken: steps ? beginning(this.#moves, squares)[0].captured.slice(0, steps) : [],
-      must: this.#told ? movable : [],
+      must: this.#warned ? movable : [],
       movable: [...movable, ...squares.slice(-1)],
     });
   }
+}
+
+/** The moves that begin with these squares. */
+const beginning = (moves, squares) =>
+  moves.filter(({ path }) => squares.every((square, index) => path[index] === square));
+
+/** The squares that come next after these. */
+const nextSquares = (moves, squares) =>
+  [...new Set(beginning(moves, squares).map(({ path }) => path[squares.length]).filter(Boolean))];
+
+/**
+ * Choose a square after those chosen so far.
+ *
+ * It may be the next one of a path, or where just one move ends. Returns `{move}` where that leaves one move,
+ * `{squares}` where there is more to choose, null where the square fits none.
+ */
+function choose(moves, squares, square) {
+  const longer = beginning(moves, [...squares, square]);
+  if (longer.length === 1) return { move: longer[0] };
+  if (longer.length > 1) return { squares: [...squares, square] };
+  const ending = squares.length ? beginning(moves, squares).filter(({ path }) => path.at(-1) === square) : [];
+  return ending.length === 1 ? { move: ending[0] } : null;
 }

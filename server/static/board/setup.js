@@ -1,9 +1,9 @@
 /** A handler of the board that sets up a position: the piece of the palette is put, dragged, or taken off. */
 
+import { pieceIcon } from "./board.js";
 import { html, replace } from "../dom.js";
 import { t } from "../i18n.js";
 import { promotes } from "../position.js";
-import { pieceIcon } from "./pieces.js";
 
 const PALETTE = ["white", "black"].flatMap(side => [{ side, king: false }, { side, king: true }]);
 const ERASER = null;
@@ -37,7 +37,7 @@ export class Setup {
 
   /** Take over the board. */
   start() {
-    this.board.say(null);
+    this.board.showNotice(null);
     this.board.mark({ movable: [...this.board.pieces.keys()] });
   }
 

@@ -3,13 +3,10 @@
 import { isDropped } from "../api.js";
 import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
-import { find, html, redraw, replace, say } from "../dom.js";
+import { find, html, redraw, replace, showText } from "../dom.js";
 import { t } from "../i18n.js";
-import { showMoves } from "../moves.js";
-import { showSheet } from "../sheet.js";
-import {
-  claimSentence, distancesText, known, lackSentence, ruleNames, tone, verdictSentence,
-} from "../verdict.js";
+import { showMoves, showScoreSheet } from "../moves.js";
+import { claimSentence, distancesText, known, lackSentence, ruleNames, tone, verdictSentence } from "../verdict.js";
 
 const EXAMPLES = [
   ["threeKings", "W:WKc1,Kf8,Kh2:BKa7"],
@@ -59,9 +56,9 @@ export class AnalysisView {
     const verdict = find("#verdict");
     verdict.textContent = lack ?? verdictSentence(answer);
     verdict.className = `verdict ${lack ? "unknown" : tone(answer)}`;
-    say(find("#ruled"), claimSentence(answer));
-    say(find("#source"), answer.fromMoves ? t("verdict.fromMoves") : null);
-    say(find("#distances"), answer.moves.length && !lack ? distancesText(answer) : null);
+    showText(find("#ruled"), claimSentence(answer));
+    showText(find("#source"), answer.fromMoves ? t("verdict.fromMoves") : null);
+    showText(find("#distances"), answer.moves.length && !lack ? distancesText(answer) : null);
     showClocks(find("#clocks"), answer, cases);
     find("#moves-card").hidden = answer.moves.length === 0 || lack !== null;
     // Until the next answer the list stays in sight, and its moves are those of another position.
@@ -99,9 +96,9 @@ export class AnalysisView {
     const go = count => (ahead !== null && count > index
       ? player.play(count - index).catch(this.problem) : session.to(count));
     const sheet = find("#sheet");
-    redraw(sheet, () => showSheet(sheet, shown.map(text => ({ text })), turn, index, go, index));
+    redraw(sheet, () => showScoreSheet(sheet, shown.map(text => ({ text })), turn, index, go, index));
     const end = ahead === null ? null : player.line.answer;
-    say(find("#line-end"), end && lineEnd(end, session.ruleset));
+    showText(find("#line-end"), end && lineEnd(end, session.ruleset));
     find("#sheet").hidden = shown.length === 0;
     find("#best-line").hidden = ahead !== null || session.answer?.moves.length === 0 || this.#lack !== null;
   }

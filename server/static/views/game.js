@@ -2,17 +2,14 @@
 
 import { isDropped, Latest } from "../api.js";
 import { Moving } from "../board/moving.js";
+import { gameGraph } from "../charts.js";
 import { showClocks } from "../clocks.js";
 import { find, html, redraw, replace, wholeChoice } from "../dom.js";
-import { listenToDrops } from "../drops.js";
-import { gameGraph } from "../gamegraph.js";
-import { endingSentence, moveNumber, problemOf, title } from "../gametext.js";
+import { dropTarget, readText } from "../files.js";
+import { endingSentence, judge, moveNumber, problemOf, refuseTooLong, title } from "../game.js";
 import { list, t } from "../i18n.js";
-import { judge, refuseTooLong } from "../judging.js";
-import { numberingOptions, pdnHasNumbers } from "../numbers.js";
-import { fieldsOf, withCounters } from "../position.js";
-import { showSheet } from "../sheet.js";
-import { readText } from "../textfile.js";
+import { showScoreSheet } from "../moves.js";
+import { fieldsOf, numberingOptions, pdnHasNumbers, withCounters } from "../position.js";
 import { known, verdictSentence } from "../verdict.js";
 
 const example = () => `[Event "${t("game.exampleTitle")}"]
@@ -41,7 +38,7 @@ export class GameView {
     this.element = find("#game");
     // Moves are those of the game; others can be tried in the analysis.
     this.moving = new Moving(board, () => {});
-    listenToDrops(this.element, { file: file => this.#read(file), text: text => this.#judgeText(text) });
+    dropTarget(this.element, { file: file => this.#read(file), text: text => this.#judgeText(text) });
   }
 
   memory() {
@@ -177,7 +174,7 @@ export class GameView {
     const mistakes = new Map(this.#game.mistakes.map(mistake => [mistake.ply, mistake]));
     const moves = this.#game.plies.map(({ ply, move }) => ({ text: move, mark: mistakes.has(ply) ? "?" : "" }));
     const go = ply => this.session.to(ply);
-    showSheet(find("#game-sheet"), moves, this.#game.start.turn, this.session.index, go);
+    showScoreSheet(find("#game-sheet"), moves, this.#game.start.turn, this.session.index, go);
     if (answer) showClocks(find("#game-clocks"), answer, cases);
   }
 

@@ -4,10 +4,10 @@ import { askMaterials, isDropped, Latest } from "../api.js";
 import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
 import { html, redraw, replace, wholeChoice } from "../dom.js";
-import { bestMove, CLASSES, costOf, findPosition, replyTo } from "../drill.js";
+import { goalFor, isHopeless, newPractice, noteSentence, resultOf, resultSentence, success } from "../goal.js";
 import { t } from "../i18n.js";
-import { showSheet } from "../sheet.js";
-import { goalFor, isHopeless, newDrill, noteSentence, resultOf, resultSentence, success } from "../task.js";
+import { showScoreSheet } from "../moves.js";
+import { bestMove, CLASSES, costOf, findPosition, replyTo } from "../practice.js";
 import { claimSentence, known, verdictSentence } from "../verdict.js";
 
 const THINKING_MS = 350;
@@ -19,8 +19,8 @@ export class PracticeView {
   #chosen = CLASSES[0].id;
   #material = { name: "", outcome: "win" };
   #materials = null;
-  /** The drill that is played: `side`, `goal`, `notes` (what moves cost, by ply), `spoilt`, `helped`, `claimed`, `result`. */
-  #drill = null;
+  /** The practice that is played: `side`, `goal`, `notes` (what moves cost, by ply), `spoilt`, `helped`, `claimed`, `result`. */
+  #practice = null;
   /** Where the game stood when another view was turned to. */
   #left = null;
   #searching = new Latest();
@@ -36,36 +36,36 @@ export class PracticeView {
 
   /** The part of the address that is practice's own: the task, from where it began, for others to try. */
   kept() {
-    if (!this.#drill) return {};
-    const { side, goal } = this.#drill;
+    if (!this.#practice) return {};
+    const { side, goal } = this.#practice;
     return { side, goal, query: this.session.nodes[0].query };
   }
 
   /** What the history of the browser is to keep: mistakes and hints are not to be lost with a page loaded anew. */
   memory() {
-    return this.#drill && { drill: this.#drill, left: this.#left };
+    return this.#practice && { practice: this.#practice, left: this.#left };
   }
 
-  recall({ drill, left }) {
-    this.#drill = drill;
+  recall({ practice, left }) {
+    this.#practice = practice;
     this.#left = left;
     this.#face();
   }
 
   /** Set the task that an address names, for the position that it has, if any. */
   read({ side, goal }) {
-    this.#drill = SIDES.includes(side) ? newDrill(side, GOALS.includes(goal) ? goal : null) : null;
+    this.#practice = SIDES.includes(side) ? newPractice(side, GOALS.includes(goal) ? goal : null) : null;
     this.#left = null;
     this.#face();
   }
 
   /** The player's own side is below. */
   #face() {
-    if (this.#drill?.side === "black") this.board.flip(true);
+    if (this.#practice?.side === "black") this.board.flip(true);
   }
 
   async enter() {
-    if (this.#drill && this.#left) {
+    if (this.#practice && this.#left) {
       const { nodes, index, ruleset } = this.#left;
       this.session.restore(nodes, index, { counted: ruleset === this.session.ruleset });
     }
@@ -95,12 +95,12 @@ export class PracticeView {
 
   /** The server has told where the game stands: it is over, or the player's turn, or the tablebase's. */
   answered() {
-    const { answer } = this.session, drill = this.#drill;
-    if (!answer || !drill) return this.render();
-    drill.goal ??= goalFor(answer, drill.side);
-    drill.result = resultOf(answer, drill);
-    if (drill.result === null && answer.turn === drill.side) this.moving.allow(answer.moves);
-    else if (drill.result === null) this.#reply(answer);
+    const { answer } = this.session, practice = this.#practice;
+    if (!answer || !practice) return this.render();
+    practice.goal ??= goalFor(answer, practice.side);
+    practice.result = resultOf(answer, practice);
+    if (practice.result === null && answer.turn === practice.side) this.moving.allow(answer.moves);
+    else if (practice.result === null) this.#reply(answer);
     this.render();
   }
 
@@ -114,7 +114,7 @@ export class PracticeView {
       this.#notice = fen === null ? t("practice.noneFound") : null;
       if (fen === null) return this.render();
       const side = fen.startsWith("W") ? "white" : "black";
-      this.#drill = newDrill(side, wanted.outcome);
+      this.#practice = newPractice(side, wanted.outcome);
       this.board.flip(side === "black");
       this.session.load({ fen });
     } catch (error) {
@@ -132,10 +132,10 @@ export class PracticeView {
 
   /** The player has made a move: note what it cost. */
   #moved(move, shown) {
-    const drill = this.#drill, cost = costOf(this.session.answer, move);
-    drill.notes = drill.notes.filter(({ ply }) => ply <= this.session.index);
-    if (cost) drill.notes.push({ ply: this.session.index + 1, move: move.move, ...cost });
-    if (cost?.kind === "spoilt") drill.spoilt += 1;
+    const practice = this.#practice, cost = costOf(this.session.answer, move);
+    practice.notes = practice.notes.filter(({ ply }) => ply <= this.session.index);
+    if (cost) practice.notes.push({ ply: this.session.index + 1, move: move.move, ...cost });
+    if (cost?.kind === "spoilt") practice.spoilt += 1;
     this.session.play(move, shown);
   }
 
@@ -160,19 +160,19 @@ export class PracticeView {
 
   /** Back to before the player's last move. */
   #takeBack() {
-    const { session } = this, drill = this.#drill;
-    const own = (index, turn) => index % 2 === (turn === drill.side ? 0 : 1);
+    const { session } = this, practice = this.#practice;
+    const own = (index, turn) => index % 2 === (turn === practice.side ? 0 : 1);
     let index = session.index - 1;
     while (index > 0 && !own(index, session.startTurn)) index -= 1;
-    drill.result = null;
-    drill.claimed = false;
-    drill.notes = drill.notes.filter(({ ply }) => ply <= index);
+    practice.result = null;
+    practice.claimed = false;
+    practice.notes = practice.notes.filter(({ ply }) => ply <= index);
     session.to(Math.max(index, 0));
   }
 
   #hint() {
     const move = bestMove(this.session.answer);
-    this.#drill.helped += 1;
+    this.#practice.helped += 1;
     this.rewrite();
     this.board.arrow(move.path, move.captured);
     this.#notice = t("practice.hinted", { move: move.move });
@@ -181,9 +181,9 @@ export class PracticeView {
   }
 
   #claim() {
-    const drill = this.#drill;
-    drill.claimed = true;
-    drill.result = resultOf(this.session.answer, drill);
+    const practice = this.#practice;
+    practice.claimed = true;
+    practice.result = resultOf(this.session.answer, practice);
     this.rewrite();
     this.moving.allow([]);
     this.render();
@@ -195,8 +195,8 @@ export class PracticeView {
 
   #draw() {
     const notice = html("p", { class: "notice", role: "status" }, this.#notice ?? "");
-    replace(this.element, notice, this.#drill ? this.#playing() : html("p", {}, t("practice.about")), this.#choosing());
-    if (this.#drill && this.session.nodes.length > 1) this.#sheet();
+    replace(this.element, notice, this.#practice ? this.#playing() : html("p", {}, t("practice.about")), this.#choosing());
+    if (this.#practice && this.session.nodes.length > 1) this.#sheet();
     const { answer, cases } = this.session;
     const clocks = this.element.querySelector(".practice-clocks");
     if (clocks && answer) showClocks(clocks, answer, cases);
@@ -233,20 +233,20 @@ export class PracticeView {
   }
 
   #playing() {
-    const { answer, problem } = this.session, drill = this.#drill, over = drill.result !== null;
-    const yours = answer && !over && answer.turn === drill.side;
-    const result = over && answer ? resultSentence(drill, known(answer)) : "";
+    const { answer, problem } = this.session, practice = this.#practice, over = practice.result !== null;
+    const yours = answer && !over && answer.turn === practice.side;
+    const result = over && answer ? resultSentence(practice, known(answer)) : "";
     const state = over ? "over" : yours ? "yours" : problem ? "halted" : "thinking";
     const turn = over ? result : t(`practice.${state}`);
     const button = (id, key, action, enabled, main = false) => html("button",
       { type: "button", id, onclick: action, disabled: !enabled, class: main ? "main-button" : null }, t(key));
-    const last = drill.notes.at(-1), regret = last?.kind === "spoilt" && last.ply >= this.session.index - 1;
+    const last = practice.notes.at(-1), regret = last?.kind === "spoilt" && last.ply >= this.session.index - 1;
     return [
-      html("div", { class: `card practice-game ${over ? `practice-${success(drill) ? "won" : "lost"}` : ""}` },
-        html("h2", { class: "practice-goal" }, t(`practice.task.${drill.goal ?? "any"}.${drill.side}`)),
+      html("div", { class: `card practice-game ${over ? `practice-${success(practice) ? "won" : "lost"}` : ""}` },
+        html("h2", { class: "practice-goal" }, t(`practice.task.${practice.goal ?? "any"}.${practice.side}`)),
         html("p", { id: "practice-turn", role: "status", class: over ? "practice-result" : "",
           "data-state": state }, turn),
-        answer && !over && isHopeless(answer, drill) ? html("p", { class: "ruled", id: "hopeless" }, t("practice.hopeless")) : null,
+        answer && !over && isHopeless(answer, practice) ? html("p", { class: "ruled", id: "hopeless" }, t("practice.hopeless")) : null,
         answer && !over ? html("p", { class: "faint", id: "practice-verdict" }, verdictSentence(known(answer))) : null,
         answer && !over && claimSentence(answer) ? html("p", { class: "ruled" }, claimSentence(answer)) : null,
         html("div", { class: "buttons" },
@@ -256,8 +256,8 @@ export class PracticeView {
           over ? button("practice-next", "practice.another", () => this.#start(), true, true) : null,
           button("to-analysis", "practice.analyse", () => this.go("analysis"), true))),
       html("div", { class: "card" }, html("h3", {}, t("practice.notes")),
-        html("ul", { id: "practice-notes", class: "notes", "aria-live": "polite" }, drill.notes.length
-          ? drill.notes.map(note => html("li", { class: `note-${note.kind}` }, noteSentence(note)))
+        html("ul", { id: "practice-notes", class: "notes", "aria-live": "polite" }, practice.notes.length
+          ? practice.notes.map(note => html("li", { class: `note-${note.kind}` }, noteSentence(note)))
           : html("li", { class: "faint" }, t("practice.noNotes")))),
       html("div", { class: "card" }, html("h3", {}, t("clocks.title")), html("div", { class: "practice-clocks" })),
       html("div", { class: "card" }, html("h3", {}, t("practice.game")), html("div", { class: "sheet practice-sheet" })),
@@ -265,15 +265,15 @@ export class PracticeView {
   }
 
   get #canTakeBack() {
-    return this.session.index > (this.session.startTurn === this.#drill.side ? 0 : 1);
+    return this.session.index > (this.session.startTurn === this.#practice.side ? 0 : 1);
   }
 
   #sheet() {
-    const spoilt = new Set(this.#drill.notes.filter(({ kind }) => kind === "spoilt").map(({ ply }) => ply));
+    const spoilt = new Set(this.#practice.notes.filter(({ kind }) => kind === "spoilt").map(({ ply }) => ply));
     const { nodes, index, startTurn } = this.session;
     const moves = nodes.slice(1, index + 1).map(({ move }, ply) =>
       ({ text: move.move, mark: spoilt.has(ply + 1) ? "?" : "" }));
     // Only taking back leads back here.
-    showSheet(this.element.querySelector(".practice-sheet"), moves, startTurn, index, null);
+    showScoreSheet(this.element.querySelector(".practice-sheet"), moves, startTurn, index, null);
   }
 }

@@ -1,13 +1,12 @@
 /** Statistics: what each material is worth, the longest wins, and how long wins take. */
 
 import { askMaterial, askMaterials, isDropped, Latest } from "../api.js";
-import { pieceIcon } from "../board/pieces.js";
-import { histogram, OUTCOMES, outcomeBar } from "../charts.js";
+import { pieceIcon } from "../board/board.js";
+import { histogram, outcomeBar, OUTCOMES } from "../charts.js";
 import { find, html, redraw, replace, wholeChoice } from "../dom.js";
 import { number, percent, t } from "../i18n.js";
 import { inMoves } from "../moves.js";
-import { remakeCommand } from "../remake.js";
-import { rulesetName } from "../rulesets.js";
+import { OFFICIAL, rulesetName } from "../verdict.js";
 
 const SHOWN_PIECES = 4;
 
@@ -175,7 +174,7 @@ export class StatisticsView {
   #uncounted() {
     return [html("h3", {}, t("statistics.distances")),
       html("p", { class: "faint", id: "uncounted" }, t("statistics.uncounted"), " ",
-        html("code", {}, remakeCommand(this.#all)))];
+        html("code", {}, generateCommand(this.#all)))];
   }
 
   #leads({ depends_on: names }) {
@@ -196,4 +195,20 @@ function icons(name) {
   const [own, other] = name.split("v");
   const side = (letters, color) => [...letters].map(letter => pieceIcon({ side: color, king: letter === "K" }));
   return html("span", { class: "material-icons", "aria-hidden": "true" }, side(own, "white"), html("i", {}, "·"), side(other, "black"));
+}
+
+const WITHOUT_DTW = ["wdl", "dtc", "dtb"];
+
+/** The command for what the server says of its materials: the same ones, of the same kind. */
+export function generateCommand({ pieces, ruleset, materials }) {
+  const metrics = new Set(materials.flatMap(each => each.metrics));
+  // Single materials come with all that they lead to, their mirrors too.
+  const single = materials.filter(each => each.pieces > pieces).map(each => [each.material, each.mirror])
+    .filter(([name, mirror], index, all) => !all.slice(0, index).some(([earlier]) => earlier === mirror && mirror !== name))
+    .map(([name]) => name);
+  return ["shashki generate --replace",
+    single.length ? `--materials ${single.join(",")}` : `--pieces ${pieces}`,
+    ruleset && ruleset !== OFFICIAL ? `--ruleset ${ruleset}` : null,
+    metrics.has("dtw") ? null : `--metrics ${WITHOUT_DTW.filter(name => metrics.has(name)).join(",")}`,
+  ].filter(Boolean).join(" ");
 }

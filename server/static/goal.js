@@ -1,10 +1,10 @@
-/** The task of a drill: what is to be reached, whether it has been, and how that is told. */
+/** The task of a practice: what is to be reached, whether it has been, and how that is told. */
 
 import { list, t } from "./i18n.js";
 import { isOver, known, verdictSentence, winnerOf, worth } from "./verdict.js";
 
-/** A drill that begins: its text alone, as the history of the browser keeps it. */
-export const newDrill = (side, goal) =>
+/** A practice that begins: its text alone, as the history of the browser keeps it. */
+export const newPractice = (side, goal) =>
   ({ side, goal, notes: [], spoilt: 0, helped: 0, claimed: false, result: null });
 
 /** What the player can get from a position: a win or a draw; null for a loss, and where it is not known. */
@@ -37,10 +37,10 @@ export function resultOf(answer, { side, goal, claimed }) {
 
 export const success = ({ result, goal, side }) => result === side || (goal === "draw" && result === "draw");
 
-export function resultSentence(drill, answer) {
-  const { result, side, spoilt, helped } = drill;
+export function resultSentence(practice, answer) {
+  const { result, side, spoilt, helped } = practice;
   const how = result === "draw" && answer.verdict !== "drawn" ? t("practice.drawClaimed") : verdictSentence(answer);
-  const head = result === side ? "won" : result !== "draw" ? "lost" : success(drill) ? "held" : "slipped";
+  const head = result === side ? "won" : result !== "draw" ? "lost" : success(practice) ? "held" : "slipped";
   const parts = [t(`practice.${head}`), how, t("practice.mistakes", { n: spoilt })];
   if (helped) parts.push(t("practice.hints", { n: helped }));
   return parts.join(" ");

@@ -1,10 +1,9 @@
 /** The board with what stands under it: steps, flip, set-up, the FEN. It shows the session, whatever the view. */
 
-import { find, findAll, replace } from "./dom.js";
 import { Setup } from "./board/setup.js";
+import { find, findAll, replace } from "./dom.js";
 import { t } from "./i18n.js";
-import { fenHasNumbers, numberingOptions } from "./numbers.js";
-import { formatFen, parseFen, swapSides, withCounters } from "./position.js";
+import { fenHasNumbers, formatFen, numberingOptions, parseFen, swapSides, withCounters } from "./position.js";
 
 const ARROWS = { ArrowLeft: "#back", ArrowRight: "#forward", Home: "#first", End: "#last" };
 const ARROWS_GO_ROUND = "input, select, textarea, [role=grid], [role=radiogroup]";
@@ -13,7 +12,7 @@ const STEP_KEYS = { ",": "#back", ".": "#forward" };
 const STEP_CODES = { Comma: "#back", Period: "#forward" };
 const WRITING = "input:not([type=radio], [type=checkbox]), textarea";
 
-export class Table {
+export class BoardPanel {
   #setup;
   #drawn = null;
   /** Whether the FEN is being written: an answer that comes meanwhile must not write over it. */
@@ -45,7 +44,7 @@ export class Table {
   /** Let a handler make the moves on the board while no position is being set up. */
   handTo(moving) {
     this.#moving = moving;
-    this.#hand();
+    this.#routeInput();
   }
 
   closeSetup() {
@@ -58,7 +57,7 @@ export class Table {
     replace(numbering, numberingOptions(numbering.value, t("numbering.choose")));
     this.#setup.label();
     this.board.label();
-    this.#tell();
+    this.#render();
   }
 
   #buttons() {
@@ -70,7 +69,7 @@ export class Table {
     find("#play").onclick = () => (player.playing ? player.pause() : player.play().catch(this.problem));
     find("#flip").onclick = () => {
       board.flip(!board.flipped);
-      this.#hand();
+      this.#routeInput();
     };
     find("#set-up").onclick = () => this.#toggleSetup(!this.settingUp);
     find("#done").onclick = () => {
@@ -128,12 +127,12 @@ export class Table {
     find("#setup").hidden = !open;
     find("#set-up").setAttribute("aria-expanded", String(open));
     this.player.pause();
-    this.#hand();
+    this.#routeInput();
     this.#steps();
   }
 
   /** Say who takes what is done to the board. */
-  #hand() {
+  #routeInput() {
     this.board.handler = this.settingUp ? this.#setup : this.#moving;
     this.board.handler.start();
   }
@@ -162,13 +161,13 @@ export class Table {
     board.busy = false;
     this.#draw();
     this.#fillIn();
-    this.#tell();
+    this.#render();
   }
 
   #answered() {
     if (!this.board.busy) this.#draw();
     this.#fillIn();
-    this.#tell();
+    this.#render();
   }
 
   /** Show the position, unless it is there already. */
@@ -177,7 +176,7 @@ export class Table {
     if (!position || fen === this.#drawn) return;
     this.#drawn = fen;
     this.board.show(position.pieces);
-    this.#hand();
+    this.#routeInput();
   }
 
   #fillIn() {
@@ -187,7 +186,7 @@ export class Table {
     find("#numbering").hidden = !fenHasNumbers(field.value);
   }
 
-  #tell() {
+  #render() {
     const turn = find("#turn"), side = this.position?.turn;
     turn.textContent = side ? t(`toMove.${side}`) : "";
     turn.classList.toggle("black", side === "black");
