@@ -47,10 +47,14 @@ const PATIENCE = 5;
 function pause(seconds, signal) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, 1000 * seconds);
-    signal?.addEventListener("abort", () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    }, { once: true });
+    signal?.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      },
+      { once: true },
+    );
   });
 }
 
@@ -87,15 +91,23 @@ export const askDrawCases = (game, signal) => ask("/v1/draw-cases", { query: gam
 export const askLine = (game, limit, signal) => ask("/v1/line", { query: { ...game, limit }, signal });
 
 /** Values of many positions: one result each, `position` or `problem`. */
-export const askPositions = (positions, ruleset, signal) => ask("/v1/positions", {
-  signal, method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ positions, ruleset }),
-});
+export const askPositions = (positions, ruleset, signal) =>
+  ask("/v1/positions", {
+    signal,
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ positions, ruleset }),
+  });
 
 /** The games of a text in PDN, judged. */
-export const askGames = (pdn, ruleset, numbering, signal) => ask("/v1/game", {
-  query: { ruleset, numbering }, signal, method: "POST",
-  headers: { "Content-Type": "text/plain; charset=utf-8" }, body: pdn,
-});
+export const askGames = (pdn, ruleset, numbering, signal) =>
+  ask("/v1/game", {
+    query: { ruleset, numbering },
+    signal,
+    method: "POST",
+    headers: { "Content-Type": "text/plain; charset=utf-8" },
+    body: pdn,
+  });
 
 export const askMaterials = signal => ask("/v1/materials", { signal });
 export const askMaterial = (name, signal) => ask(`/v1/materials/${encodeURIComponent(name)}`, { signal });
@@ -112,7 +124,14 @@ export class RefusedError extends Error {
 }
 
 /** The kinds of problem whose detail tells a player more than the sentence does. Others are about parameters. */
-const PARTICULAR = ["bad-notation", "illegal-position", "bad-counter", "bad-ruleset", "bad-material", "no-such-material"];
+const PARTICULAR = [
+  "bad-notation",
+  "illegal-position",
+  "bad-counter",
+  "bad-ruleset",
+  "bad-material",
+  "no-such-material",
+];
 
 export const kindOf = error => error.type?.split(":").at(-1);
 
@@ -121,7 +140,8 @@ export function problemText(error) {
   if (error instanceof RefusedError) return [t(error.key)];
   if (error instanceof UnreachableError) return [t("problem.unreachable")];
   if (!(error instanceof ProblemError)) return [t("problem.page", { detail: error.message })];
-  const kind = kindOf(error), keys = [`problem.${kind}`, `problem.status${error.status}`, "problem.other"];
+  const kind = kindOf(error),
+    keys = [`problem.${kind}`, `problem.status${error.status}`, "problem.other"];
   return [t(keys.find(has)), PARTICULAR.includes(kind) ? [" ", serverText(error.detail)] : null];
 }
 

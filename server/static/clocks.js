@@ -6,8 +6,15 @@ import { ruleName } from "./verdict.js";
 
 /** Draw the clocks of an answer and of its draw cases. */
 export function showClocks(element, answer, cases) {
-  const rows = answer.rules.filter(rule => rule.applies).map(rule =>
-    clock(rule, cases.find(each => each.rule === rule.rule && each.applies), answer.ruleset));
+  const rows = answer.rules
+    .filter(rule => rule.applies)
+    .map(rule =>
+      clock(
+        rule,
+        cases.find(each => each.rule === rule.rule && each.applies),
+        answer.ruleset,
+      ),
+    );
   replace(element, rows.length ? rows : html("p", { class: "faint" }, t("clocks.none")));
 }
 
@@ -20,11 +27,14 @@ function clock(rule, drawCase, ruleset) {
   const share = Math.min(1, Math.max(0, count - first) / (limit - first));
   const state = fired ? "fired" : share >= 0.7 ? "near" : "open";
   const label = fired ? t(rule.claim === "automatic" ? "clocks.fired" : "clocks.claimable") : null;
-  return html("div", { class: `clock clock-${state}`, "data-rule": rule.rule },
+  return html(
+    "div",
+    { class: `clock clock-${state}`, "data-rule": rule.rule },
     html("span", { class: "clock-name" }, ruleName(rule, ruleset)),
     html("span", { class: "clock-count number" }, text, label ? [" · ", html("strong", {}, label)] : null),
     bar(share),
-    need(rule, drawCase));
+    need(rule, drawCase),
+  );
 }
 
 function bar(share) {

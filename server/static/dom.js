@@ -11,7 +11,9 @@ function fill(element, attributes, children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
   }
-  element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
@@ -54,7 +56,8 @@ export function redraw(root, draw) {
   const active = root.contains(document.activeElement) ? document.activeElement : null;
   draw();
   if (!active || active.isConnected) return;
-  const same = selectorOf(active), alike = active.classList.item(0);
+  const same = selectorOf(active),
+    alike = active.classList.item(0);
   const next = (same && find(same, root)) ?? (alike && find(`.${alike}`, root));
   next?.focus({ preventScroll: true });
 }

@@ -1,6 +1,9 @@
 /** Files from outside: their text in any encoding, and what is dropped on the page. */
 
-const MARKS = [["utf-16le", 0xff, 0xfe], ["utf-16be", 0xfe, 0xff]];
+const MARKS = [
+  ["utf-16le", 0xff, 0xfe],
+  ["utf-16be", 0xfe, 0xff],
+];
 
 /** The text of a file: UTF-16 by its mark, UTF-8, or else windows-1251, as many an older Russian program writes. */
 export async function readText(file) {
@@ -34,7 +37,8 @@ export function dropTarget(element, { file, text }) {
     if (!event.relatedTarget) element.classList.remove("dropping");
   });
   addEventListener("drop", event => {
-    const taken = takes(event), { files } = event.dataTransfer;
+    const taken = takes(event),
+      { files } = event.dataTransfer;
     element.classList.remove("dropping");
     if (taken || hasFile(event)) event.preventDefault();
     if (!taken) return;

@@ -51,9 +51,16 @@ export function moveNumber({ start }, ply) {
 
 /** How a game ended by the rules, and what its written result is beside that. */
 export function endingSentence({ ruleset, ending, result, agreement, written, plies }) {
-  const n = plies.length, last = plies.at(-1)?.after;
+  const n = plies.length,
+    last = plies.at(-1)?.after;
   const key = ending === "won" ? `won.${result}` : ending;
-  const rules = ending === "drawn" ? ruleNames(last.rules.filter(rule => rule.fired), ruleset) : "";
+  const rules =
+    ending === "drawn"
+      ? ruleNames(
+          last.rules.filter(rule => rule.fired),
+          ruleset,
+        )
+      : "";
   const parts = [t(`game.ending.${key}`, { n, rules })];
   if (ending === "cut-short" && last && has(`game.playedOn.${last.rules_outcome}.${last.turn}`)) {
     parts.push(t(`game.playedOn.${last.rules_outcome}.${last.turn}`));
@@ -64,5 +71,7 @@ export function endingSentence({ ruleset, ending, result, agreement, written, pl
 
 /** Something wrong with the text, by its kind; what the server says besides names what it is about. */
 export const problemOf = ({ kind, line, move, message }) => [
-  t("game.problemAt", { line, message: t(`game.problem.${kind}`, { move: move ?? "" }) }), " ", serverText(message),
+  t("game.problemAt", { line, message: t(`game.problem.${kind}`, { move: move ?? "" }) }),
+  " ",
+  serverText(message),
 ];

@@ -4,12 +4,20 @@ import { list, t } from "./i18n.js";
 import { isOver, known, verdictSentence, winnerOf, worth } from "./verdict.js";
 
 /** A practice that begins: its text alone, as the history of the browser keeps it. */
-export const newPractice = (side, goal) =>
-  ({ side, goal, notes: [], spoilt: 0, helped: 0, claimed: false, result: null });
+export const newPractice = (side, goal) => ({
+  side,
+  goal,
+  notes: [],
+  spoilt: 0,
+  helped: 0,
+  claimed: false,
+  result: null,
+});
 
 /** What the player can get from a position: a win or a draw; null for a loss, and where it is not known. */
 export function goalFor(answer, side) {
-  const outcome = worth(known(answer)), winner = winnerOf(outcome, answer.turn);
+  const outcome = worth(known(answer)),
+    winner = winnerOf(outcome, answer.turn);
   if (winner !== null) return winner === side ? "win" : null;
   return outcome === "unknown" ? null : "draw";
 }
@@ -19,7 +27,8 @@ export function goalFor(answer, side) {
  * changed.
  */
 export function isHopeless(answer, { side, goal, notes }) {
-  const outcome = worth(known(answer)), winner = winnerOf(outcome, answer.turn);
+  const outcome = worth(known(answer)),
+    winner = winnerOf(outcome, answer.turn);
   if (outcome === "unknown" || outcome.startsWith("maybe") || winner === side) return false;
   if (goal === null || notes.some(({ kind }) => kind === "spoilt")) return false;
   return goal === "win" || winner !== null;
@@ -39,7 +48,8 @@ export const success = ({ result, goal, side }) => result === side || (goal === 
 
 export function resultSentence(practice, answer) {
   const { result, side, spoilt, helped } = practice;
-  const how = result === "draw" && answer.verdict !== "drawn" ? t("practice.drawClaimed") : verdictSentence(answer);
+  const how =
+    result === "draw" && answer.verdict !== "drawn" ? t("practice.drawClaimed") : verdictSentence(answer);
   const head = result === side ? "won" : result !== "draw" ? "lost" : success(practice) ? "held" : "slipped";
   const parts = [t(`practice.${head}`), how, t("practice.mistakes", { n: spoilt })];
   if (helped) parts.push(t("practice.hints", { n: helped }));

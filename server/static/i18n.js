@@ -32,7 +32,7 @@ export function setLanguage(name) {
   language = name;
   plurals = new Intl.PluralRules(name);
   translatePage();
-  listeners.forEach(listener => listener());
+  for (const listener of listeners) listener();
 }
 
 /** Have a function called whenever the language has changed. */
@@ -45,7 +45,7 @@ export const onLanguage = listener => listeners.push(listener);
 export function t(key, values = {}) {
   const found = key.split(".").reduce((messages, part) => messages?.[part], LANGUAGES[language]);
   if (found === undefined) throw new Error(`${language} has no message ${key}`);
-  const text = typeof found === "string" ? found : found[plurals.select(values.n)] ?? found.other;
+  const text = typeof found === "string" ? found : (found[plurals.select(values.n)] ?? found.other);
   return text.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name];
     return typeof value === "number" ? number(value) : value;
@@ -66,7 +66,7 @@ const LEAST_SHARE = 0.00001;
 export function percent(share) {
   if (share > 0 && share < LEAST_SHARE) return `<${percent(LEAST_SHARE)}`;
   if (share < 1 && share > 1 - LEAST_SHARE) return `>${percent(1 - LEAST_SHARE)}`;
-  const digits = share > 0 && share < 0.001 || share < 1 && share > 0.999 ? 3 : 1;
+  const digits = (share > 0 && share < 0.001) || (share < 1 && share > 0.999) ? 3 : 1;
   return share.toLocaleString(language, { style: "percent", maximumFractionDigits: digits });
 }
 
@@ -78,9 +78,11 @@ export function translatePage() {
   document.documentElement.lang = language;
   document.title = t("title");
   for (const element of findAll("[data-t]")) element.textContent = t(element.dataset.t);
-  for (const element of findAll("[data-t-label]")) element.setAttribute("aria-label", t(element.dataset.tLabel));
+  for (const element of findAll("[data-t-label]"))
+    element.setAttribute("aria-label", t(element.dataset.tLabel));
   for (const element of findAll("[data-t-title]")) element.title = t(element.dataset.tTitle);
-  for (const element of findAll("[data-t-placeholder]")) element.placeholder = t(element.dataset.tPlaceholder);
+  for (const element of findAll("[data-t-placeholder]"))
+    element.placeholder = t(element.dataset.tPlaceholder);
 }
 
 function recall(name) {

@@ -21,13 +21,19 @@ const player = new Player(session);
 const board = new Board(find("#board"), find("#board-notice"));
 const table = new BoardPanel({ board, session, player, problem: showProblem });
 const shared = {
-  board, session, player, problem: showProblem, go: showView,
+  board,
+  session,
+  player,
+  problem: showProblem,
+  go: showView,
   addressFor: query => addressOf({ query, ruleset: session.ruleset }),
   rewrite: () => save({ replace: true }),
 };
-const views = Object.fromEntries([
-  new AnalysisView(shared), new PracticeView(shared), new GameView(shared), new StatisticsView(shared),
-].map(view => [view.name, view]));
+const views = Object.fromEntries(
+  [new AnalysisView(shared), new PracticeView(shared), new GameView(shared), new StatisticsView(shared)].map(
+    view => [view.name, view],
+  ),
+);
 let view = null;
 
 let problem = null;
@@ -66,7 +72,8 @@ function showView(name, { quiet = false } = {}) {
   if (changes && name !== "analysis") table.closeSetup();
   for (const each of Object.keys(views)) find(`#${each}`).hidden = each !== name;
   for (const id of ["#table", "#side"]) find(id).hidden = name === "statistics";
-  for (const id of ["#set-up", "#fen-form", "#play"]) find(id).hidden = name === "practice" || name === "game";
+  for (const id of ["#set-up", "#fen-form", "#play"])
+    find(id).hidden = name === "practice" || name === "game";
   find("#fen-form").hidden = name === "practice";
   find("#steps").hidden = name === "practice";
   for (const link of findAll("nav [data-view]")) {
@@ -81,7 +88,8 @@ function showView(name, { quiet = false } = {}) {
 
 /** Take over what the address says, and what the history has kept with it. */
 function readState() {
-  const address = readAddress(), kept = history.state;
+  const address = readAddress(),
+    kept = history.state;
   session.ruleset = address.ruleset;
   find("#ruleset").value = address.ruleset;
   for (const { name } of Object.values(views)) {

@@ -11,7 +11,8 @@ const COUNTING = /:[CHF][\d,]*/g;
 
 /** The 32 dark squares, a1 first, row by row. */
 export const SQUARES = [...Array(8).keys()].flatMap(row =>
-  [...FILES].filter((_, column) => (row + column) % 2 === 0).map(file => `${file}${row + 1}`));
+  [...FILES].filter((_, column) => (row + column) % 2 === 0).map(file => `${file}${row + 1}`),
+);
 
 export const columnOf = square => FILES.indexOf(square[0]);
 export const rowOf = square => Number(square[1]) - 1;
@@ -73,7 +74,10 @@ export function withCounters(fen, counters) {
 /** The same position seen from the other side: colours exchanged, the board turned, the other side to move. */
 export function swapSides({ turn, pieces }) {
   const turned = square => squareAt(7 - columnOf(square), 7 - rowOf(square));
-  const swapped = [...pieces].map(([square, { side, king }]) => [turned(square), { side: otherSide(side), king }]);
+  const swapped = [...pieces].map(([square, { side, king }]) => [
+    turned(square),
+    { side: otherSide(side), king },
+  ]);
   return { turn: otherSide(turn), pieces: new Map(swapped) };
 }
 
@@ -81,8 +85,18 @@ export function swapSides({ turn, pieces }) {
 const NUMBERINGS = ["a1", "b8", "g1"];
 
 /** Whether the squares of a FEN are numbers; its counters are none. */
-export const fenHasNumbers = fen => withoutFields(fen).split(":").slice(1).some(field =>
-  /^[WB]/i.test(field) && field.slice(1).split(",").some(item => /^\s*K?\d/i.test(item)));
+export const fenHasNumbers = fen =>
+  withoutFields(fen)
+    .split(":")
+    .slice(1)
+    .some(
+      field =>
+        /^[WB]/i.test(field) &&
+        field
+          .slice(1)
+          .split(",")
+          .some(item => /^\s*K?\d/i.test(item)),
+    );
 
 // One that is not closed goes on to the end, of the text or of its line: to look for what closes each is slow.
 const COMMENT_OR_TAG = /\{[^}]*\}?|;.*|\[[^\]\n]*\]?/g;
@@ -96,5 +110,7 @@ export function pdnHasNumbers(text) {
 }
 
 /** The options of a choice of numbering; `none` is what stands for no choice. */
-export const numberingOptions = (chosen, none) => [["", none], ...NUMBERINGS.map(name => [name, t(`numbering.${name}`)])]
-  .map(([value, text]) => html("option", { value, selected: value === chosen }, text));
+export const numberingOptions = (chosen, none) =>
+  [["", none], ...NUMBERINGS.map(name => [name, t(`numbering.${name}`)])].map(([value, text]) =>
+    html("option", { value, selected: value === chosen }, text),
+  );

@@ -75,8 +75,10 @@ export function costOf(answer, move) {
 }
 
 /** Of moves that all win or all lose under the rules, the one with the least DTW times `sign`; the first if alike. */
-const byLength = (moves, sign) => moves.filter(({ dtw }) => dtw !== null)
-  .reduce((best, each) => (best && sign * best.dtw <= sign * each.dtw ? best : each), null) ?? moves[0];
+const byLength = (moves, sign) =>
+  moves
+    .filter(({ dtw }) => dtw !== null)
+    .reduce((best, each) => (best && sign * best.dtw <= sign * each.dtw ? best : each), null) ?? moves[0];
 
 /**
  * A best move for whoever is to move: of those that win the one that wins soonest, where all lose the one that loses
@@ -94,13 +96,15 @@ export function bestMove({ moves }) {
  */
 export async function replyTo(answer, ruleset, signal) {
   const first = bestMove(answer);
-  const alike = answer.moves.filter(move =>
-    move.rules_outcome === first.rules_outcome && move.outcome === first.outcome);
+  const alike = answer.moves.filter(
+    move => move.rules_outcome === first.rules_outcome && move.outcome === first.outcome,
+  );
   if (first.rules_outcome !== "draw" || alike.length === 1) return first;
   const fens = alike.map(({ after }) => withCounters(after.fen, after.counters));
   const { results } = await askPositions(fens, ruleset, signal);
   const ease = results.map(({ position }) => (position?.moves.length ? shareKept(position) : 1));
-  const least = Math.min(...ease), hardest = alike.filter((_, index) => ease[index] === least);
+  const least = Math.min(...ease),
+    hardest = alike.filter((_, index) => ease[index] === least);
   return hardest[Math.floor(Math.random() * hardest.length)];
 }
 

@@ -1,13 +1,15 @@
 /** A game counted anew from its start, under rules that it was not played under or that count moves, not positions. */
 
 import { askGames, askPosition } from "./api.js";
-import { fieldsOf, FRESH, withCounters } from "./position.js";
+import { FRESH, fieldsOf, withCounters } from "./position.js";
 import { countsMoves } from "./verdict.js";
 
 /** The FEN of the node that a game began with, with what was given of its counts: some rules count what others do not. */
 function startOf({ fen, query, given = query }) {
   const { fen: text, numbering, ...counters } = given;
-  return Object.keys(counters).length ? withCounters(fen, { ...FRESH, ...counters }) : fen + fieldsOf(text).join("");
+  return Object.keys(counters).length
+    ? withCounters(fen, { ...FRESH, ...counters })
+    : fen + fieldsOf(text).join("");
 }
 
 /**

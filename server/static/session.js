@@ -76,13 +76,20 @@ export class Session extends EventTarget {
   play(move, shown = 0) {
     const next = this.nodes[this.index + 1];
     if (next?.move.move === move.move) return this.to(this.index + 1, shown);
-    const { fen } = move.after, earlier = this.nodes.slice(0, this.index + 1);
+    const { fen } = move.after,
+      earlier = this.nodes.slice(0, this.index + 1);
     const counters = countedOn(earlier, fen, move.after.counters, this.ruleset);
     const query = { fen: withCounters(fen, counters) };
-    this.nodes = [...this.nodes.slice(0, this.index + 1), {
-      fen, counters, query, given: query,
-      move: { move: move.move, path: move.path, captured: move.captured },
-    }];
+    this.nodes = [
+      ...this.nodes.slice(0, this.index + 1),
+      {
+        fen,
+        counters,
+        query,
+        given: query,
+        move: { move: move.move, path: move.path, captured: move.captured },
+      },
+    ];
     this.index += 1;
     // Moves that are repeated the server alone counts.
     if (countsMoves(this.ruleset)) this.counted = false;
@@ -94,7 +101,7 @@ export class Session extends EventTarget {
     if (index < 0 || index >= this.nodes.length || index === this.index) return;
     const forward = index === this.index + 1;
     this.index = index;
-    this.#changed("stepped", forward ? shown ?? 0 : null);
+    this.#changed("stepped", forward ? (shown ?? 0) : null);
   }
 
   /** Have other rules hold; `counted`: whoever asks has the game judged by them anyway. */
@@ -112,14 +119,18 @@ export class Session extends EventTarget {
     this.problem = null;
     try {
       // Which squares are meant nobody but the player knows.
-      if (fenHasNumbers(this.node.query.fen) && !this.node.query.numbering) throw new RefusedError("numbering.needed");
+      if (fenHasNumbers(this.node.query.fen) && !this.node.query.numbering)
+        throw new RefusedError("numbering.needed");
       await this.#recount(signal);
       const { node } = this;
       const [answer, { cases }] = await Promise.all([
-        askPosition(this.query, signal), askDrawCases(this.query, signal),
+        askPosition(this.query, signal),
+        askDrawCases(this.query, signal),
       ]);
       Object.assign(node, {
-        fen: answer.fen, counters: answer.counters, query: { fen: withCounters(answer.fen, answer.counters) },
+        fen: answer.fen,
+        counters: answer.counters,
+        query: { fen: withCounters(answer.fen, answer.counters) },
       });
       this.answer = answer;
       this.cases = cases;

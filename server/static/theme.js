@@ -1,5 +1,4 @@
 /* Light or dark: as the system has it, unless one is chosen. Loaded in the head, before anything is painted. */
-"use strict";
 
 (() => {
   const STORED = "theme";

@@ -21,7 +21,7 @@ export function known(answer) {
 
 /** The outcome for the side to move under the rules with the counts as they are. */
 export const worth = answer =>
-  (answer.rules_outcome !== "unknown" ? answer.rules_outcome : UNDER_RULES[answer.outcome] ?? "unknown");
+  answer.rules_outcome !== "unknown" ? answer.rules_outcome : (UNDER_RULES[answer.outcome] ?? "unknown");
 
 /** Whether the game has come to its end. */
 export const isOver = answer => answer.moves.length === 0 || answer.verdict === "drawn";
@@ -42,8 +42,11 @@ export function ruleName({ rule, article }, ruleset) {
 export const ruleNames = (rules, ruleset) => list(rules.map(rule => ruleName(rule, ruleset)));
 
 /** The names of the rules that make a draw here: by themselves, or by a claim. */
-const firedRules = ({ rules, verdict, ruleset }) => ruleNames(rules.filter(rule =>
-  rule.fired && (verdict !== "drawn" || rule.claim === "automatic")), ruleset);
+const firedRules = ({ rules, verdict, ruleset }) =>
+  ruleNames(
+    rules.filter(rule => rule.fired && (verdict !== "drawn" || rule.claim === "automatic")),
+    ruleset,
+  );
 
 /** How the verdict looks: decided, whoever wins, or a draw, or open. */
 export function tone(answer) {
@@ -59,13 +62,18 @@ export function verdictSentence(answer) {
   const onBoard = winnerOf(outcome, turn);
   const result = worth(answer);
   switch (result) {
-    case "win": case "loss": return winSentence(answer, winnerOf(result, turn));
-    case "draw": return onBoard ? drawThough(answer, onBoard) : t("verdict.draw");
-    case "maybe-win": case "maybe-loss": {
+    case "win":
+    case "loss":
+      return winSentence(answer, winnerOf(result, turn));
+    case "draw":
+      return onBoard ? drawThough(answer, onBoard) : t("verdict.draw");
+    case "maybe-win":
+    case "maybe-loss": {
       const side = winnerOf(result, turn);
       return moves === null ? t(`verdict.maybe.${side}`) : t(`verdict.maybeIn.${side}`, { n: moves });
     }
-    default: return t("verdict.unknown");
+    default:
+      return t("verdict.unknown");
   }
 }
 
@@ -88,10 +96,14 @@ function lostSentence(turn, fen) {
 function winSentence(answer, side) {
   const { dtw_moves: moves, rules } = answer;
   const wins = moves === null ? t(`verdict.wins.${side}`) : t(`verdict.winsIn.${side}`, { n: moves });
-  const limit = rules.find(({ rule, applies, stronger }) => applies && stronger === side && rule === "three-kings");
-  if (!limit || limit.unit !== "own-moves") return t("sentence", { text: wins });
-  const allowance = limit.count === 0
-    ? t("verdict.allows", { n: limit.limit }) : t("verdict.allowsMore", { n: limit.remaining });
+  const limit = rules.find(
+    ({ rule, applies, stronger }) => applies && stronger === side && rule === "three-kings",
+  );
+  if (limit?.unit !== "own-moves") return t("sentence", { text: wins });
+  const allowance =
+    limit.count === 0
+      ? t("verdict.allows", { n: limit.limit })
+      : t("verdict.allowsMore", { n: limit.remaining });
   return t("verdict.withLimit", { wins, allowance });
 }
 
@@ -105,8 +117,11 @@ function drawThough(answer, side) {
 
 /** Which rules make the draw: the tables may know two. Where a move leaves time under the first, it takes both. */
 function cause(answer) {
-  const inTime = ({ after }) => after.outcome === "loss" && after.dtc !== null && after.dtc < KING_MOVES_PLIES;
-  return answer.outcome === "cursed-win" && answer.moves.some(inTime) ? "verdict.tooLongTogether" : "verdict.tooLong";
+  const inTime = ({ after }) =>
+    after.outcome === "loss" && after.dtc !== null && after.dtc < KING_MOVES_PLIES;
+  return answer.outcome === "cursed-win" && answer.moves.some(inTime)
+    ? "verdict.tooLongTogether"
+    : "verdict.tooLong";
 }
 
 /** What else is to be said: a draw that may be claimed. Null if nothing is. */
@@ -140,7 +155,10 @@ export const rulesetName = name => (has(`ruleset.${name}`) ? t(`ruleset.${name}`
 export async function fillRulesets(select, chosen) {
   const fill = options => {
     const value = select.value || chosen;
-    replace(select, options.map(name => html("option", { value: name }, rulesetName(name))));
+    replace(
+      select,
+      options.map(name => html("option", { value: name }, rulesetName(name))),
+    );
     // A name that an address has wrong leaves the choice open.
     select.value = value;
   };

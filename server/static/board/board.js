@@ -11,10 +11,10 @@
  *   origin(square)    where the piece that is seen there stands, while a capture of several steps is chosen
  */
 
-import { listenToKeys, listenToPointer } from "./input.js";
 import { find, html, replace, svg } from "../dom.js";
 import { t } from "../i18n.js";
-import { columnOf, isDark, rowOf, squareAt, SQUARES } from "../position.js";
+import { columnOf, isDark, rowOf, SQUARES, squareAt } from "../position.js";
+import { listenToKeys, listenToPointer } from "./input.js";
 
 const FRAME = 0.42;
 const SIZE = 8 + 2 * FRAME;
@@ -22,7 +22,12 @@ const STEP_MS = 230;
 
 export class Board {
   handler = {
-    start: () => {}, canDrag: () => false, tap: () => {}, drop: () => {}, refused: () => {}, cancel: () => {},
+    start: () => {},
+    canDrag: () => false,
+    tap: () => {},
+    drop: () => {},
+    refused: () => {},
+    cancel: () => {},
     origin: square => square,
   };
   pieces = new Map();
@@ -38,8 +43,9 @@ export class Board {
     this.element = element;
     this.notice = notice;
     this.picture = svg("svg", { viewBox: `${-FRAME} ${-FRAME} ${SIZE} ${SIZE}`, "aria-hidden": "true" });
-    this.layers = Object.fromEntries(["squares", "marks", "pieces", "arrows"].map(name =>
-      [name, svg("g", { class: name })]));
+    this.layers = Object.fromEntries(
+      ["squares", "marks", "pieces", "arrows"].map(name => [name, svg("g", { class: name })]),
+    );
     document.body.append(pieceDefinitions());
     this.picture.append(arrowHeads(), ...Object.values(this.layers));
     this.grid = html("div", { class: "cells", role: "grid" });
@@ -58,7 +64,8 @@ export class Board {
   /** A point of the window in the units of the picture, and the dark square there, null if there is none. */
   locate(clientX, clientY) {
     const box = this.picture.getBoundingClientRect();
-    const x = (clientX - box.left) / box.width * SIZE - FRAME, y = (clientY - box.top) / box.height * SIZE - FRAME;
+    const x = ((clientX - box.left) / box.width) * SIZE - FRAME,
+      y = ((clientY - box.top) / box.height) * SIZE - FRAME;
     const [column, row] = [Math.floor(x), Math.floor(y)];
     const inside = column >= 0 && column < 8 && row >= 0 && row < 8;
     const [file, rank] = this.#flipped ? [7 - column, row] : [column, 7 - row];
@@ -86,7 +93,7 @@ export class Board {
 
   /** Show these pieces, a Map from square to `{side, king}`; a move that is still being shown ends. */
   show(pieces) {
-    this.#sliding.forEach(animation => animation.cancel());
+    for (const animation of this.#sliding) animation.cancel();
     this.#sliding = [];
     this.pieces = pieces;
     this.#shapes = new Map([...pieces].map(([square, piece]) => [square, pieceShape(piece)]));
@@ -111,7 +118,8 @@ export class Board {
     for (const square of SQUARES) {
       const piece = this.pieces.get(square);
       const what = piece ? t(`piece.${piece.side}.${piece.king ? "king" : "man"}`) : t("piece.none");
-      const cell = this.cell(square), state = cell.dataset.state;
+      const cell = this.cell(square),
+        state = cell.dataset.state;
       cell.setAttribute("aria-label", `${square}, ${what}${state ? `, ${t(`board.${state}`)}` : ""}`);
     }
   }
@@ -127,12 +135,24 @@ export class Board {
         ? svg("circle", { cx: x, cy: y, r: this.pieces.has(square) ? ".46" : ".15", class: "mark-target" })
         : svg("rect", { x: x - 0.5, y: y - 0.5, width: 1, height: 1, class: `mark-${name}` });
     };
-    replace(this.layers.marks, last.map(square => mark(square, "last")), must.map(square => mark(square, "must")),
-      selected ? mark(selected, "selected") : null, targets.map(square => mark(square, "target")));
+    replace(
+      this.layers.marks,
+      last.map(square => mark(square, "last")),
+      must.map(square => mark(square, "must")),
+      selected ? mark(selected, "selected") : null,
+      targets.map(square => mark(square, "target")),
+    );
     for (const [square, shape] of this.#shapes) shape.classList.toggle("taken", taken.includes(square));
     for (const square of SQUARES) {
       const cell = this.cell(square);
-      const state = square === selected ? "selected" : targets.includes(square) ? "target" : must.includes(square) ? "must" : "";
+      const state =
+        square === selected
+          ? "selected"
+          : targets.includes(square)
+            ? "target"
+            : must.includes(square)
+              ? "must"
+              : "";
       cell.dataset.state = state;
       cell.classList.toggle("movable", movable.includes(square));
       cell.setAttribute("aria-selected", String(square === selected));
@@ -145,8 +165,9 @@ export class Board {
     if (!path) return replace(this.layers.arrows);
     const points = path.map(square => this.centre(square));
     // It leaves from the edge of the piece, which stays in sight.
-    const [[x, y], [toX, toY]] = points, length = Math.hypot(toX - x, toY - y);
-    points[0] = [x + (toX - x) / length * 0.36, y + (toY - y) / length * 0.36];
+    const [[x, y], [toX, toY]] = points,
+      length = Math.hypot(toX - x, toY - y);
+    points[0] = [x + ((toX - x) / length) * 0.36, y + ((toY - y) / length) * 0.36];
     const line = svg("polyline", { points: points.map(point => point.join(",")).join(" "), class: "arrow" });
     const crosses = captured.map(square => {
       const [x, y] = this.centre(square);
@@ -168,8 +189,16 @@ export class Board {
       return { transform: `translate(${x}px, ${y}px)`, easing: "ease-in-out" };
     });
     const slide = shape.animate(frames, { duration: STEP_MS * (left.length - 1), fill: "forwards" });
-    const fades = captured.slice(shown).map((square, index) => this.#shapes.get(square)?.animate(
-      { opacity: [1, 0.25] }, { delay: STEP_MS * (index + 0.4), duration: STEP_MS / 2, fill: "forwards" }));
+    const fades = captured
+      .slice(shown)
+      .map((square, index) =>
+        this.#shapes
+          .get(square)
+          ?.animate(
+            { opacity: [1, 0.25] },
+            { delay: STEP_MS * (index + 0.4), duration: STEP_MS / 2, fill: "forwards" },
+          ),
+      );
     this.#sliding = [slide, ...fades.filter(Boolean)];
     // Another position shown meanwhile cancels it, which is no fault.
     await slide.finished.catch(() => {});
@@ -190,53 +219,111 @@ export class Board {
 
   #lay() {
     const shown = index => (this.#flipped ? 7 - index : index);
-    const columns = [...Array(8).keys()], squares = [], texts = [];
+    const columns = [...Array(8).keys()],
+      squares = [],
+      texts = [];
     for (const x of columns) {
       for (const y of columns) {
         const dark = isDark(shown(x), 7 - shown(y));
-        squares.push(svg("rect", { x, y, width: 1, height: 1, class: dark ? "square-dark" : "square-light" }));
+        squares.push(
+          svg("rect", { x, y, width: 1, height: 1, class: dark ? "square-dark" : "square-light" }),
+        );
       }
-      const file = "abcdefgh"[shown(x)], rank = String(8 - shown(x));
+      const file = "abcdefgh"[shown(x)],
+        rank = String(8 - shown(x));
       texts.push(
-        svg("text", { x: x + 0.5, y: 8 + FRAME * 0.68 }, file), svg("text", { x: -FRAME / 2, y: x + 0.59 }, rank));
+        svg("text", { x: x + 0.5, y: 8 + FRAME * 0.68 }, file),
+        svg("text", { x: -FRAME / 2, y: x + 0.59 }, rank),
+      );
     }
     const edge = { x: -FRAME, y: -FRAME, width: SIZE, height: SIZE, rx: 0.12, class: "board-frame" };
     const inner = { x: -0.03, y: -0.03, width: 8.06, height: 8.06, class: "board-edge" };
     replace(this.layers.squares, svg("rect", edge), svg("rect", inner), squares, texts);
-    replace(this.grid, columns.map(y => html("div", { role: "row" }, columns.map(x => {
-      const [column, row] = [shown(x), 7 - shown(y)];
-      if (!isDark(column, row)) return html("div", { role: "gridcell", "aria-label": t("board.light") });
-      const square = squareAt(column, row);
-      return html("div", { role: "gridcell", "data-square": square, tabindex: square === this.#focus ? 0 : -1 });
-    }))));
+    replace(
+      this.grid,
+      columns.map(y =>
+        html(
+          "div",
+          { role: "row" },
+          columns.map(x => {
+            const [column, row] = [shown(x), 7 - shown(y)];
+            if (!isDark(column, row))
+              return html("div", { role: "gridcell", "aria-label": t("board.light") });
+            const square = squareAt(column, row);
+            return html("div", {
+              role: "gridcell",
+              "data-square": square,
+              tabindex: square === this.#focus ? 0 : -1,
+            });
+          }),
+        ),
+      ),
+    );
   }
 }
 
-const arrowHeads = () => svg("defs", {},
-  svg("marker", { id: "arrow-head", viewBox: "0 0 10 10", refX: 6, refY: 5, markerWidth: 3, markerHeight: 3, orient: "auto" },
-    svg("path", { d: "M0 0L10 5L0 10z", class: "arrow-head" })));
+const arrowHeads = () =>
+  svg(
+    "defs",
+    {},
+    svg(
+      "marker",
+      {
+        id: "arrow-head",
+        viewBox: "0 0 10 10",
+        refX: 6,
+        refY: 5,
+        markerWidth: 3,
+        markerHeight: 3,
+        orient: "auto",
+      },
+      svg("path", { d: "M0 0L10 5L0 10z", class: "arrow-head" }),
+    ),
+  );
 
 const CROWN = "M-.2 .13 L-.235 -.1 L-.1 .0 L0 -.175 L.1 .0 L.235 -.1 L.2 .13 Z";
 
 /** The gradients that all pieces of a document use: in a picture of their own, as hidden ones have none to give. */
-const pieceDefinitions = () => svg("svg", { class: "unseen", "aria-hidden": "true" }, ["white", "black"].map(side =>
-  svg("radialGradient", { id: `piece-${side}`, cx: ".38", cy: ".32", r: ".75" },
-    svg("stop", { offset: "0", class: `shade-${side}-near` }),
-    svg("stop", { offset: "1", class: `shade-${side}-far` }))));
+const pieceDefinitions = () =>
+  svg(
+    "svg",
+    { class: "unseen", "aria-hidden": "true" },
+    ["white", "black"].map(side =>
+      svg(
+        "radialGradient",
+        { id: `piece-${side}`, cx: ".38", cy: ".32", r: ".75" },
+        svg("stop", { offset: "0", class: `shade-${side}-near` }),
+        svg("stop", { offset: "1", class: `shade-${side}-far` }),
+      ),
+    ),
+  );
 
 /** A piece `{side, king}` as a group. */
 function pieceShape({ side, king }) {
   const ring = r => svg("circle", { r, class: "piece-ring" });
-  return svg("g", { class: `piece piece-${side}` },
+  return svg(
+    "g",
+    { class: `piece piece-${side}` },
     svg("ellipse", { cx: ".015", cy: ".05", rx: ".4", ry: ".4", class: "piece-shadow" }),
     svg("circle", { r: ".4", fill: `url(#piece-${side})`, class: "piece-body" }),
-    king ? [svg("circle", { r: ".325", class: "king-ring" }), crown()] : [ring(".31"), ring(".2"), ring(".09")]);
+    king
+      ? [svg("circle", { r: ".325", class: "king-ring" }), crown()]
+      : [ring(".31"), ring(".2"), ring(".09")],
+  );
 }
 
-const crown = () => svg("g", { class: "crown" },
-  svg("path", { d: CROWN }),
-  svg("rect", { x: "-.2", y: ".155", width: ".4", height: ".055", rx: ".02" }),
-  [[-.235, -.115], [0, -.19], [.235, -.115]].map(([cx, cy]) => svg("circle", { cx, cy, r: ".032" })));
+const crown = () =>
+  svg(
+    "g",
+    { class: "crown" },
+    svg("path", { d: CROWN }),
+    svg("rect", { x: "-.2", y: ".155", width: ".4", height: ".055", rx: ".02" }),
+    [
+      [-0.235, -0.115],
+      [0, -0.19],
+      [0.235, -0.115],
+    ].map(([cx, cy]) => svg("circle", { cx, cy, r: ".032" })),
+  );
 
 /** A piece alone, as a picture for a button. */
 export const pieceIcon = piece =>

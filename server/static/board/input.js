@@ -23,7 +23,14 @@ export function listenToPointer(board) {
     if (!square) return;
     grid.setPointerCapture(event.pointerId);
     const origin = board.handler.origin(square);
-    held = { square, origin, shape: board.shape(origin), x: event.clientX, y: event.clientY, dragging: false };
+    held = {
+      square,
+      origin,
+      shape: board.shape(origin),
+      x: event.clientX,
+      y: event.clientY,
+      dragging: false,
+    };
   });
 
   grid.addEventListener("pointermove", event => {
@@ -43,7 +50,8 @@ export function listenToPointer(board) {
 
   grid.addEventListener("pointerup", event => {
     if (!held || !event.isPrimary) return;
-    const { square: from, dragging } = held, { square: to } = board.locate(event.clientX, event.clientY);
+    const { square: from, dragging } = held,
+      { square: to } = board.locate(event.clientX, event.clientY);
     letGo();
     if (dragging && to !== from) board.handler.drop(from, to);
     else if (to !== from) board.handler.refused(from);
@@ -67,16 +75,25 @@ function step(square, key) {
   const [column, row] = [columnOf(square), rowOf(square)];
   const aside = row % 2 === 0 ? 1 : -1;
   const [toColumn, toRow] = {
-    ArrowLeft: [column - 2, row], ArrowRight: [column + 2, row],
-    ArrowUp: [column + aside, row + 1], ArrowDown: [column + aside, row - 1],
-    Home: [row % 2, row], End: [6 + row % 2, row],
+    ArrowLeft: [column - 2, row],
+    ArrowRight: [column + 2, row],
+    ArrowUp: [column + aside, row + 1],
+    ArrowDown: [column + aside, row - 1],
+    Home: [row % 2, row],
+    End: [6 + (row % 2), row],
   }[key];
   const inside = toColumn >= 0 && toColumn < 8 && toRow >= 0 && toRow < 8;
   return inside ? squareAt(toColumn, toRow) : square;
 }
 
-const TURNED = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft", ArrowUp: "ArrowDown", ArrowDown: "ArrowUp",
-  Home: "End", End: "Home" };
+const TURNED = {
+  ArrowLeft: "ArrowRight",
+  ArrowRight: "ArrowLeft",
+  ArrowUp: "ArrowDown",
+  ArrowDown: "ArrowUp",
+  Home: "End",
+  End: "Home",
+};
 
 /** Have a board listen to keys. */
 export function listenToKeys(board) {
@@ -86,8 +103,7 @@ export function listenToKeys(board) {
     if (event.key in TURNED) board.focus(step(square, board.flipped ? TURNED[event.key] : event.key));
     else if (event.key === "Enter" || event.key === " ") {
       if (!board.busy) board.handler.tap(square);
-    }
-    else if (event.key === "Escape") board.handler.cancel();
+    } else if (event.key === "Escape") board.handler.cancel();
     else return;
     event.preventDefault();
     event.stopPropagation();

@@ -105,10 +105,13 @@ export class Moving {
 
   #mark() {
     if (this.board.handler !== this) return;
-    const squares = this.#squares, begun = squares.length > 0;
+    const squares = this.#squares,
+      begun = squares.length > 0;
     const steps = Math.max(0, squares.length - 1);
     const movable = [...new Set(this.#moves.map(({ path }) => path[0]))];
-    this.board.showNotice(this.#warned ? t("board.mustCapture", { n: movable.length, squares: list(movable) }) : null);
+    this.board.showNotice(
+      this.#warned ? t("board.mustCapture", { n: movable.length, squares: list(movable) }) : null,
+    );
     this.board.mark({
       selected: squares.at(-1) ?? null,
       targets: begun ? nextSquares(this.#moves, squares) : [],
@@ -125,8 +128,13 @@ const beginning = (moves, squares) =>
   moves.filter(({ path }) => squares.every((square, index) => path[index] === square));
 
 /** The squares that come next after these. */
-const nextSquares = (moves, squares) =>
-  [...new Set(beginning(moves, squares).map(({ path }) => path[squares.length]).filter(Boolean))];
+const nextSquares = (moves, squares) => [
+  ...new Set(
+    beginning(moves, squares)
+      .map(({ path }) => path[squares.length])
+      .filter(Boolean),
+  ),
+];
 
 /**
  * Choose a square after those chosen so far.

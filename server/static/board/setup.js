@@ -1,11 +1,14 @@
 /** A handler of the board that sets up a position: the piece of the palette is put, dragged, or taken off. */
 
-import { pieceIcon } from "./board.js";
 import { html, replace } from "../dom.js";
 import { t } from "../i18n.js";
 import { promotes } from "../position.js";
+import { pieceIcon } from "./board.js";
 
-const PALETTE = ["white", "black"].flatMap(side => [{ side, king: false }, { side, king: true }]);
+const PALETTE = ["white", "black"].flatMap(side => [
+  { side, king: false },
+  { side, king: true },
+]);
 const ERASER = null;
 
 const eraserIcon = () => {
@@ -27,12 +30,28 @@ export class Setup {
 
   /** Draw the palette, in the language of the page. */
   label() {
-    const choice = (piece, name, icon) => html("label", { class: "palette-choice", title: name },
-      html("input", { type: "radio", name: "palette", checked: piece === this.#chosen, "aria-label": name,
-        onchange: () => { this.#chosen = piece; } }), icon);
-    replace(this.palette,
-      PALETTE.map(piece => choice(piece, t(`piece.${piece.side}.${piece.king ? "king" : "man"}`), pieceIcon(piece))),
-      choice(ERASER, t("setup.eraser"), eraserIcon()));
+    const choice = (piece, name, icon) =>
+      html(
+        "label",
+        { class: "palette-choice", title: name },
+        html("input", {
+          type: "radio",
+          name: "palette",
+          checked: piece === this.#chosen,
+          "aria-label": name,
+          onchange: () => {
+            this.#chosen = piece;
+          },
+        }),
+        icon,
+      );
+    replace(
+      this.palette,
+      PALETTE.map(piece =>
+        choice(piece, t(`piece.${piece.side}.${piece.king ? "king" : "man"}`), pieceIcon(piece)),
+      ),
+      choice(ERASER, t("setup.eraser"), eraserIcon()),
+    );
   }
 
   /** Take over the board. */
@@ -55,7 +74,8 @@ export class Setup {
 
   /** Put the chosen piece; where it stands already, take it off. */
   tap(square) {
-    const pieces = new Map(this.board.pieces), there = pieces.get(square);
+    const pieces = new Map(this.board.pieces),
+      there = pieces.get(square);
     const put = this.#chosen && crowned(this.#chosen, square);
     if (!put || (there?.side === put.side && there.king === put.king)) pieces.delete(square);
     else pieces.set(square, put);
@@ -64,7 +84,8 @@ export class Setup {
 
   /** Move a piece; off the board it is gone. */
   drop(from, to) {
-    const pieces = new Map(this.board.pieces), piece = pieces.get(from);
+    const pieces = new Map(this.board.pieces),
+      piece = pieces.get(from);
     pieces.delete(from);
     if (to) pieces.set(to, crowned(piece, to));
     this.changed(pieces);

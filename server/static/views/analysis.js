@@ -6,7 +6,15 @@ import { showClocks } from "../clocks.js";
 import { find, html, redraw, replace, showText } from "../dom.js";
 import { t } from "../i18n.js";
 import { showMoves, showScoreSheet } from "../moves.js";
-import { claimSentence, distancesText, known, lackSentence, ruleNames, tone, verdictSentence } from "../verdict.js";
+import {
+  claimSentence,
+  distancesText,
+  known,
+  lackSentence,
+  ruleNames,
+  tone,
+  verdictSentence,
+} from "../verdict.js";
 
 const EXAMPLES = [
   ["threeKings", "W:WKc1,Kf8,Kh2:BKa7"],
@@ -47,12 +55,14 @@ export class AnalysisView {
     const { answer: answered, cases, problem } = this.session;
     const choosing = find("#moves-card").contains(document.activeElement);
     find("#analysis").classList.toggle("late", !answered && !problem);
-    for (const id of ["clocks-card", "moves-card"]) find(`#${id}`).hidden = problem !== null || this.#lack !== null;
+    for (const id of ["clocks-card", "moves-card"])
+      find(`#${id}`).hidden = problem !== null || this.#lack !== null;
     find(".verdict-card").hidden = problem !== null;
     this.#sheet();
     this.#examples();
     if (!answered) return;
-    const answer = known(answered), lack = this.#lack;
+    const answer = known(answered),
+      lack = this.#lack;
     const verdict = find("#verdict");
     verdict.textContent = lack ?? verdictSentence(answer);
     verdict.className = `verdict ${lack ? "unknown" : tone(answer)}`;
@@ -89,14 +99,25 @@ export class AnalysisView {
 
   /** The moves made, and after them what is left of the best line. */
   #sheet() {
-    const { session, player } = this, { nodes, index } = session, ahead = player.ahead;
+    const { session, player } = this,
+      { nodes, index } = session,
+      ahead = player.ahead;
     const turn = session.startTurn;
     const made = nodes.slice(1).map(({ move }) => move.move);
     const shown = ahead === null ? made : [...made.slice(0, index), ...ahead];
-    const go = count => (ahead !== null && count > index
-      ? player.play(count - index).catch(this.problem) : session.to(count));
+    const go = count =>
+      ahead !== null && count > index ? player.play(count - index).catch(this.problem) : session.to(count);
     const sheet = find("#sheet");
-    redraw(sheet, () => showScoreSheet(sheet, shown.map(text => ({ text })), turn, index, go, index));
+    redraw(sheet, () =>
+      showScoreSheet(
+        sheet,
+        shown.map(text => ({ text })),
+        turn,
+        index,
+        go,
+        index,
+      ),
+    );
     const end = ahead === null ? null : player.line.answer;
     showText(find("#line-end"), end && lineEnd(end, session.ruleset));
     find("#sheet").hidden = shown.length === 0;
@@ -104,21 +125,35 @@ export class AnalysisView {
   }
 
   #examples() {
-    replace(find("#example-links"), EXAMPLES.map(([name, fen]) => html("li", {}, html("a", {
-      href: this.addressFor({ fen }),
-      onclick: event => {
-        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-        event.preventDefault();
-        this.session.load({ fen });
-      },
-    }, t(`examples.${name}`)))));
+    replace(
+      find("#example-links"),
+      EXAMPLES.map(([name, fen]) =>
+        html(
+          "li",
+          {},
+          html(
+            "a",
+            {
+              href: this.addressFor({ fen }),
+              onclick: event => {
+                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                event.preventDefault();
+                this.session.load({ fen });
+              },
+            },
+            t(`examples.${name}`),
+          ),
+        ),
+      ),
+    );
   }
 }
 
 /** How a line ends, in a sentence. */
 function lineEnd({ end, winner, fired, moves, dtw }, ruleset) {
   const n = moves.length;
-  if (end === "game-over") return t(`line.won.${winner}`, { n }) + (n === dtw ? "" : ` ${t("line.otherLength")}`);
+  if (end === "game-over")
+    return t(`line.won.${winner}`, { n }) + (n === dtw ? "" : ` ${t("line.otherLength")}`);
   if (end === "draw" && fired.length) return t("line.drawn", { n, rules: ruleNames(fired, ruleset) });
   return t(`line.${end}`, { n });
 }

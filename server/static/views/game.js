@@ -103,7 +103,8 @@ export class GameView {
 
   /** Have a text judged, and show one of its games: at its beginning, or to `stay` at the ply that is on the board. */
   async #judge(text, numbering, { chosen = 0, stay = false } = {}) {
-    const { ruleset } = this.session, signal = this.#latest.begin();
+    const { ruleset } = this.session,
+      signal = this.#latest.begin();
     this.#busy = true;
     this.problem(null);
     this.render();
@@ -133,12 +134,21 @@ export class GameView {
   /** Put the chosen game on the board, at one of its plies. */
   #toBoard(ply) {
     const { start, plies, tags } = this.#game;
-    const node = ({ fen, counters }, move) => ({ fen, counters, query: { fen: withCounters(fen, counters) }, move });
+    const node = ({ fen, counters }, move) => ({
+      fen,
+      counters,
+      query: { fen: withCounters(fen, counters) },
+      move,
+    });
     const first = node(start ?? NOWHERE, null);
     // Other rules may count of it what these do not.
     if (start) first.given = { fen: start.fen + fieldsOf(tags.FEN ?? "").join("") };
-    const nodes = [first, ...plies.map(({ move, after }) =>
-      node(after, { move, path: [], captured: [], squares: move.match(/[a-h][1-8]/g) ?? [] }))];
+    const nodes = [
+      first,
+      ...plies.map(({ move, after }) =>
+        node(after, { move, path: [], captured: [], squares: move.match(/[a-h][1-8]/g) ?? [] }),
+      ),
+    ];
     this.session.restore(nodes, ply);
   }
 
@@ -172,7 +182,10 @@ export class GameView {
     if (!this.#game?.start) return;
     const { answer, cases } = this.session;
     const mistakes = new Map(this.#game.mistakes.map(mistake => [mistake.ply, mistake]));
-    const moves = this.#game.plies.map(({ ply, move }) => ({ text: move, mark: mistakes.has(ply) ? "?" : "" }));
+    const moves = this.#game.plies.map(({ ply, move }) => ({
+      text: move,
+      mark: mistakes.has(ply) ? "?" : "",
+    }));
     const go = ply => this.session.to(ply);
     showScoreSheet(find("#game-sheet"), moves, this.#game.start.turn, this.session.index, go);
     if (answer) showClocks(find("#game-clocks"), answer, cases);
@@ -180,72 +193,188 @@ export class GameView {
 
   /** Where the text goes in; folded once there is a game. */
   #entry(open) {
-    const file = html("input", { type: "file", id: "pdn-file", accept: ".pdn,.txt,text/plain", class: "unseen",
-      onchange: event => this.#read(event.target.files[0]) });
-    const numbering = html("select", { id: "game-numbering", "aria-label": t("numbering.label"), hidden: !pdnHasNumbers(this.#text),
-      onchange: event => { this.#numbering = event.target.value; } },
-    numberingOptions(this.#numbering, t("numbering.asWritten")));
-    const text = html("textarea", { id: "pdn", rows: 7, spellcheck: "false", placeholder: t("game.placeholder"),
+    const file = html("input", {
+      type: "file",
+      id: "pdn-file",
+      accept: ".pdn,.txt,text/plain",
+      class: "unseen",
+      onchange: event => this.#read(event.target.files[0]),
+    });
+    const numbering = html(
+      "select",
+      {
+        id: "game-numbering",
+        "aria-label": t("numbering.label"),
+        hidden: !pdnHasNumbers(this.#text),
+        onchange: event => {
+          this.#numbering = event.target.value;
+        },
+      },
+      numberingOptions(this.#numbering, t("numbering.asWritten")),
+    );
+    const text = html("textarea", {
+      id: "pdn",
+      rows: 7,
+      spellcheck: "false",
+      placeholder: t("game.placeholder"),
       onpaste: event => this.#paste(event),
       oninput: () => {
         this.#text = text.value;
         numbering.hidden = !pdnHasNumbers(text.value);
-      } });
+      },
+    });
     text.value = this.#text;
-    return html("details", { class: "card", open },
+    return html(
+      "details",
+      { class: "card", open },
       html("summary", {}, html("h2", {}, t("game.title"))),
       html("p", { class: "faint", id: "game-about" }, t("game.about")),
-      html("label", { for: "pdn", class: "unseen" }, t("game.text")), text,
-      html("div", { class: "buttons" },
-        html("button", { type: "button", id: "judge", class: "main-button", disabled: this.#busy,
-          onclick: () => this.#judgeText(text.value) }, t(this.#busy ? "game.judging" : "game.judge")),
+      html("label", { for: "pdn", class: "unseen" }, t("game.text")),
+      text,
+      html(
+        "div",
+        { class: "buttons" },
+        html(
+          "button",
+          {
+            type: "button",
+            id: "judge",
+            class: "main-button",
+            disabled: this.#busy,
+            onclick: () => this.#judgeText(text.value),
+          },
+          t(this.#busy ? "game.judging" : "game.judge"),
+        ),
         numbering,
         html("label", { class: "file-button" }, t("game.file"), file),
-        html("button", { type: "button", id: "example-game", onclick: () => this.#judgeText(example()) }, t("game.example"))));
+        html(
+          "button",
+          { type: "button", id: "example-game", onclick: () => this.#judgeText(example()) },
+          t("game.example"),
+        ),
+      ),
+    );
   }
 
   #report() {
-    const game = this.#game, { start, plies, mistakes, problems } = game;
+    const game = this.#game,
+      { start, plies, mistakes, problems } = game;
     const { answer, index } = this.session;
-    const graph = start && plies.length > 0 && gameGraph({
-      stands: [start, ...plies.map(({ after }) => after)], mistakes: mistakes.map(({ ply }) => ply),
-      current: index, go: ply => this.session.to(ply),
-    });
+    const graph =
+      start &&
+      plies.length > 0 &&
+      gameGraph({
+        stands: [start, ...plies.map(({ after }) => after)],
+        mistakes: mistakes.map(({ ply }) => ply),
+        current: index,
+        go: ply => this.session.to(ply),
+      });
     return [
-      html("div", { class: "card" },
+      html(
+        "div",
+        { class: "card" },
         this.#games.length > 1 ? this.#choice() : html("h2", {}, title(game)),
         html("p", { id: "game-result", role: "status", tabindex: -1 }, endingSentence(game)),
-        graph, graph && html("p", { class: "graph-legend faint" }, t("game.legend")),
+        graph,
+        graph && html("p", { class: "graph-legend faint" }, t("game.legend")),
         html("div", { id: "game-sheet", class: "sheet" }),
-        start ? html("p", { id: "game-verdict", class: "faint" }, answer ? verdictSentence(known(answer)) : "") : null,
-        start ? html("button", { type: "button", id: "game-analysis", onclick: () => this.go("analysis") }, t("game.analyse")) : null),
-      start ? html("div", { class: "card" }, html("h3", {}, t("game.mistakes")),
-        html("ul", { id: "game-mistakes", class: "notes" }, mistakes.length
-          ? mistakes.map(mistake => this.#mistake(mistake)) : html("li", { class: "faint" }, t("game.noMistakes")))) : null,
-      problems.length ? html("div", { class: "card" }, html("h3", {}, t("game.problems")),
-        html("ul", { class: "notes", id: "game-problems" },
-          problems.map(each => html("li", {}, problemOf(each))))) : null,
-      start ? html("div", { class: "card" }, html("h3", {}, t("clocks.title")), html("div", { id: "game-clocks" })) : null,
+        start
+          ? html("p", { id: "game-verdict", class: "faint" }, answer ? verdictSentence(known(answer)) : "")
+          : null,
+        start
+          ? html(
+              "button",
+              { type: "button", id: "game-analysis", onclick: () => this.go("analysis") },
+              t("game.analyse"),
+            )
+          : null,
+      ),
+      start
+        ? html(
+            "div",
+            { class: "card" },
+            html("h3", {}, t("game.mistakes")),
+            html(
+              "ul",
+              { id: "game-mistakes", class: "notes" },
+              mistakes.length
+                ? mistakes.map(mistake => this.#mistake(mistake))
+                : html("li", { class: "faint" }, t("game.noMistakes")),
+            ),
+          )
+        : null,
+      problems.length
+        ? html(
+            "div",
+            { class: "card" },
+            html("h3", {}, t("game.problems")),
+            html(
+              "ul",
+              { class: "notes", id: "game-problems" },
+              problems.map(each => html("li", {}, problemOf(each))),
+            ),
+          )
+        : null,
+      start
+        ? html(
+            "div",
+            { class: "card" },
+            html("h3", {}, t("clocks.title")),
+            html("div", { id: "game-clocks" }),
+          )
+        : null,
     ];
   }
 
   #choice() {
-    return html("label", { class: "stacked" }, html("span", {}, t("game.choose", { n: this.#games.length })),
-      html("select", { id: "game-choice", onchange: event => {
-        this.#chosen = Number(event.target.value);
-        this.#toBoard(0);
-        this.render();
-      } }, this.#games.map((game, index) =>
-        html("option", { value: index, selected: index === this.#chosen }, `${game.number}. ${title(game)}`))),
-    wholeChoice(title(this.#game)));
+    return html(
+      "label",
+      { class: "stacked" },
+      html("span", {}, t("game.choose", { n: this.#games.length })),
+      html(
+        "select",
+        {
+          id: "game-choice",
+          onchange: event => {
+            this.#chosen = Number(event.target.value);
+            this.#toBoard(0);
+            this.render();
+          },
+        },
+        this.#games.map((game, index) =>
+          html(
+            "option",
+            { value: index, selected: index === this.#chosen },
+            `${game.number}. ${title(game)}`,
+          ),
+        ),
+      ),
+      wholeChoice(title(this.#game)),
+    );
   }
 
-  #mistake({ ply, move, player, rules_before: before, rules_after: after, board_before, board_after, keeping }) {
+  #mistake({
+    ply,
+    move,
+    player,
+    rules_before: before,
+    rules_after: after,
+    board_before,
+    board_after,
+    keeping,
+  }) {
     const [was, is] = before === after ? [board_before, board_after] : [before, after];
     const text = t("game.mistake", { was: t(`outcome.${was}`), is: t(`outcome.${is}`) });
     const kept = keeping.length ? ` ${t("game.keeping", { moves: list(keeping) })}` : "";
-    return html("li", { class: "note-spoilt" },
-      html("button", { type: "button", class: "link-button", "data-ply": ply, onclick: () => this.session.to(ply) },
-        `${moveNumber(this.#game, ply)} ${move}?`), ` ${t(`side.${player}`)}: ${text}${kept}`);
+    return html(
+      "li",
+      { class: "note-spoilt" },
+      html(
+        "button",
+        { type: "button", class: "link-button", "data-ply": ply, onclick: () => this.session.to(ply) },
+        `${moveNumber(this.#game, ply)} ${move}?`,
+      ),
+      ` ${t(`side.${player}`)}: ${text}${kept}`,
+    );
   }
 }

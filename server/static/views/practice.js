@@ -4,7 +4,15 @@ import { askMaterials, isDropped, Latest } from "../api.js";
 import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
 import { html, redraw, replace, wholeChoice } from "../dom.js";
-import { goalFor, isHopeless, newPractice, noteSentence, resultOf, resultSentence, success } from "../goal.js";
+import {
+  goalFor,
+  isHopeless,
+  newPractice,
+  noteSentence,
+  resultOf,
+  resultSentence,
+  success,
+} from "../goal.js";
 import { t } from "../i18n.js";
 import { showScoreSheet } from "../moves.js";
 import { bestMove, CLASSES, costOf, findPosition, replyTo } from "../practice.js";
@@ -95,7 +103,8 @@ export class PracticeView {
 
   /** The server has told where the game stands: it is over, or the player's turn, or the tablebase's. */
   answered() {
-    const { answer } = this.session, practice = this.#practice;
+    const { answer } = this.session,
+      practice = this.#practice;
     if (!answer || !practice) return this.render();
     practice.goal ??= goalFor(answer, practice.side);
     practice.result = resultOf(answer, practice);
@@ -110,7 +119,8 @@ export class PracticeView {
     this.problem(null);
     this.render();
     try {
-      const wanted = this.#wanted, fen = await findPosition(wanted, this.session.ruleset, signal);
+      const wanted = this.#wanted,
+        fen = await findPosition(wanted, this.session.ruleset, signal);
       this.#notice = fen === null ? t("practice.noneFound") : null;
       if (fen === null) return this.render();
       const side = fen.startsWith("W") ? "white" : "black";
@@ -132,7 +142,8 @@ export class PracticeView {
 
   /** The player has made a move: note what it cost. */
   #moved(move, shown) {
-    const practice = this.#practice, cost = costOf(this.session.answer, move);
+    const practice = this.#practice,
+      cost = costOf(this.session.answer, move);
     practice.notes = practice.notes.filter(({ ply }) => ply <= this.session.index);
     if (cost) practice.notes.push({ ply: this.session.index + 1, move: move.move, ...cost });
     if (cost?.kind === "spoilt") practice.spoilt += 1;
@@ -141,7 +152,9 @@ export class PracticeView {
 
   async #reply(answer) {
     const signal = this.#replying.begin();
-    const thought = new Promise(resolve => { this.#timer = setTimeout(resolve, THINKING_MS); });
+    const thought = new Promise(resolve => {
+      this.#timer = setTimeout(resolve, THINKING_MS);
+    });
     let move = bestMove(answer);
     try {
       move = await replyTo(answer, this.session.ruleset, signal);
@@ -160,7 +173,8 @@ export class PracticeView {
 
   /** Back to before the player's last move. */
   #takeBack() {
-    const { session } = this, practice = this.#practice;
+    const { session } = this,
+      practice = this.#practice;
     const own = (index, turn) => index % 2 === (turn === practice.side ? 0 : 1);
     let index = session.index - 1;
     while (index > 0 && !own(index, session.startTurn)) index -= 1;
@@ -195,7 +209,12 @@ export class PracticeView {
 
   #draw() {
     const notice = html("p", { class: "notice", role: "status" }, this.#notice ?? "");
-    replace(this.element, notice, this.#practice ? this.#playing() : html("p", {}, t("practice.about")), this.#choosing());
+    replace(
+      this.element,
+      notice,
+      this.#practice ? this.#playing() : html("p", {}, t("practice.about")),
+      this.#choosing(),
+    );
     if (this.#practice && this.session.nodes.length > 1) this.#sheet();
     const { answer, cases } = this.session;
     const clocks = this.element.querySelector(".practice-clocks");
@@ -204,63 +223,147 @@ export class PracticeView {
 
   #choosing() {
     const option = (value, text) => html("option", { value, selected: value === this.#chosen }, text);
-    const available = ({ material }) => this.#materials === null || this.#materials.some(({ material: name }) => name === material);
-    const chosen = html("select", {
-      id: "practice-class", onchange: event => {
-        this.#chosen = event.target.value;
-        this.render();
+    const available = ({ material }) =>
+      this.#materials === null || this.#materials.some(({ material: name }) => name === material);
+    const chosen = html(
+      "select",
+      {
+        id: "practice-class",
+        onchange: event => {
+          this.#chosen = event.target.value;
+          this.render();
+        },
       },
-    }, CLASSES.filter(available).map(({ id }) => option(id, t(`practice.class.${id}`))),
-    this.#materials ? option("any", t("practice.class.any")) : null);
-    return html("div", { class: "card practice-choice" },
-      html("label", { class: "stacked" }, html("span", {}, t("practice.choose")), chosen,
-        this.#chosen === "any" ? null : wholeChoice(t(`practice.class.${this.#chosen}`))),
+      CLASSES.filter(available).map(({ id }) => option(id, t(`practice.class.${id}`))),
+      this.#materials ? option("any", t("practice.class.any")) : null,
+    );
+    return html(
+      "div",
+      { class: "card practice-choice" },
+      html(
+        "label",
+        { class: "stacked" },
+        html("span", {}, t("practice.choose")),
+        chosen,
+        this.#chosen === "any" ? null : wholeChoice(t(`practice.class.${this.#chosen}`)),
+      ),
       this.#chosen === "any" ? this.#anyMaterial() : null,
-      html("button", { type: "button", id: "practice-start", class: "main-button", onclick: () => this.#start() },
-        t("practice.start")));
+      html(
+        "button",
+        { type: "button", id: "practice-start", class: "main-button", onclick: () => this.#start() },
+        t("practice.start"),
+      ),
+    );
   }
 
   #anyMaterial() {
     this.#material.name ||= this.#materials[0].material;
-    const choice = (id, label, values, value, chosen) => html("label", { class: "stacked" }, html("span", {}, t(label)),
-      html("select", { id, onchange: event => chosen(event.target.value) },
-        values.map(([name, text]) => html("option", { value: name, selected: name === value }, text))));
-    return html("div", { class: "buttons" },
-      choice("practice-material", "practice.material", this.#materials.map(({ material }) => [material, material]),
-        this.#material.name, name => { this.#material.name = name; }),
-      choice("practice-outcome", "practice.goal", GOALS.map(goal => [goal, t(`practice.to.${goal}`)]),
-        this.#material.outcome, goal => { this.#material.outcome = goal; }));
+    const choice = (id, label, values, value, chosen) =>
+      html(
+        "label",
+        { class: "stacked" },
+        html("span", {}, t(label)),
+        html(
+          "select",
+          { id, onchange: event => chosen(event.target.value) },
+          values.map(([name, text]) => html("option", { value: name, selected: name === value }, text)),
+        ),
+      );
+    return html(
+      "div",
+      { class: "buttons" },
+      choice(
+        "practice-material",
+        "practice.material",
+        this.#materials.map(({ material }) => [material, material]),
+        this.#material.name,
+        name => {
+          this.#material.name = name;
+        },
+      ),
+      choice(
+        "practice-outcome",
+        "practice.goal",
+        GOALS.map(goal => [goal, t(`practice.to.${goal}`)]),
+        this.#material.outcome,
+        goal => {
+          this.#material.outcome = goal;
+        },
+      ),
+    );
   }
 
   #playing() {
-    const { answer, problem } = this.session, practice = this.#practice, over = practice.result !== null;
+    const { answer, problem } = this.session,
+      practice = this.#practice,
+      over = practice.result !== null;
     const yours = answer && !over && answer.turn === practice.side;
     const result = over && answer ? resultSentence(practice, known(answer)) : "";
     const state = over ? "over" : yours ? "yours" : problem ? "halted" : "thinking";
     const turn = over ? result : t(`practice.${state}`);
-    const button = (id, key, action, enabled, main = false) => html("button",
-      { type: "button", id, onclick: action, disabled: !enabled, class: main ? "main-button" : null }, t(key));
-    const last = practice.notes.at(-1), regret = last?.kind === "spoilt" && last.ply >= this.session.index - 1;
+    const button = (id, key, action, enabled, main = false) =>
+      html(
+        "button",
+        { type: "button", id, onclick: action, disabled: !enabled, class: main ? "main-button" : null },
+        t(key),
+      );
+    const last = practice.notes.at(-1),
+      regret = last?.kind === "spoilt" && last.ply >= this.session.index - 1;
     return [
-      html("div", { class: `card practice-game ${over ? `practice-${success(practice) ? "won" : "lost"}` : ""}` },
+      html(
+        "div",
+        { class: `card practice-game ${over ? `practice-${success(practice) ? "won" : "lost"}` : ""}` },
         html("h2", { class: "practice-goal" }, t(`practice.task.${practice.goal ?? "any"}.${practice.side}`)),
-        html("p", { id: "practice-turn", role: "status", class: over ? "practice-result" : "",
-          "data-state": state }, turn),
-        answer && !over && isHopeless(answer, practice) ? html("p", { class: "ruled", id: "hopeless" }, t("practice.hopeless")) : null,
-        answer && !over ? html("p", { class: "faint", id: "practice-verdict" }, verdictSentence(known(answer))) : null,
-        answer && !over && claimSentence(answer) ? html("p", { class: "ruled" }, claimSentence(answer)) : null,
-        html("div", { class: "buttons" },
+        html(
+          "p",
+          { id: "practice-turn", role: "status", class: over ? "practice-result" : "", "data-state": state },
+          turn,
+        ),
+        answer && !over && isHopeless(answer, practice)
+          ? html("p", { class: "ruled", id: "hopeless" }, t("practice.hopeless"))
+          : null,
+        answer && !over
+          ? html("p", { class: "faint", id: "practice-verdict" }, verdictSentence(known(answer)))
+          : null,
+        answer && !over && claimSentence(answer)
+          ? html("p", { class: "ruled" }, claimSentence(answer))
+          : null,
+        html(
+          "div",
+          { class: "buttons" },
           button("take-back", "practice.takeBack", () => this.#takeBack(), this.#canTakeBack, regret),
           button("hint", "practice.hint", () => this.#hint(), yours),
-          yours && answer.verdict === "claimable" ? button("claim", "practice.claim", () => this.#claim(), true) : null,
+          yours && answer.verdict === "claimable"
+            ? button("claim", "practice.claim", () => this.#claim(), true)
+            : null,
           over ? button("practice-next", "practice.another", () => this.#start(), true, true) : null,
-          button("to-analysis", "practice.analyse", () => this.go("analysis"), true))),
-      html("div", { class: "card" }, html("h3", {}, t("practice.notes")),
-        html("ul", { id: "practice-notes", class: "notes", "aria-live": "polite" }, practice.notes.length
-          ? practice.notes.map(note => html("li", { class: `note-${note.kind}` }, noteSentence(note)))
-          : html("li", { class: "faint" }, t("practice.noNotes")))),
-      html("div", { class: "card" }, html("h3", {}, t("clocks.title")), html("div", { class: "practice-clocks" })),
-      html("div", { class: "card" }, html("h3", {}, t("practice.game")), html("div", { class: "sheet practice-sheet" })),
+          button("to-analysis", "practice.analyse", () => this.go("analysis"), true),
+        ),
+      ),
+      html(
+        "div",
+        { class: "card" },
+        html("h3", {}, t("practice.notes")),
+        html(
+          "ul",
+          { id: "practice-notes", class: "notes", "aria-live": "polite" },
+          practice.notes.length
+            ? practice.notes.map(note => html("li", { class: `note-${note.kind}` }, noteSentence(note)))
+            : html("li", { class: "faint" }, t("practice.noNotes")),
+        ),
+      ),
+      html(
+        "div",
+        { class: "card" },
+        html("h3", {}, t("clocks.title")),
+        html("div", { class: "practice-clocks" }),
+      ),
+      html(
+        "div",
+        { class: "card" },
+        html("h3", {}, t("practice.game")),
+        html("div", { class: "sheet practice-sheet" }),
+      ),
     ];
   }
 
@@ -269,10 +372,13 @@ export class PracticeView {
   }
 
   #sheet() {
-    const spoilt = new Set(this.#practice.notes.filter(({ kind }) => kind === "spoilt").map(({ ply }) => ply));
+    const spoilt = new Set(
+      this.#practice.notes.filter(({ kind }) => kind === "spoilt").map(({ ply }) => ply),
+    );
     const { nodes, index, startTurn } = this.session;
-    const moves = nodes.slice(1, index + 1).map(({ move }, ply) =>
-      ({ text: move.move, mark: spoilt.has(ply + 1) ? "?" : "" }));
+    const moves = nodes
+      .slice(1, index + 1)
+      .map(({ move }, ply) => ({ text: move.move, mark: spoilt.has(ply + 1) ? "?" : "" }));
     // Only taking back leads back here.
     showScoreSheet(this.element.querySelector(".practice-sheet"), moves, startTurn, index, null);
   }
