@@ -71,7 +71,8 @@ async function ask(path, { query = {}, ...options } = {}) {
   const { signal } = options;
   const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
   const address = given.length ? `${path}?${new URLSearchParams(given)}` : path;
-  let response, answer;
+  let response;
+  let answer;
   try {
     response = await fetchPatiently(address, options);
     answer = await response.json();
@@ -140,8 +141,8 @@ export function problemText(error) {
   if (error instanceof RefusedError) return [t(error.key)];
   if (error instanceof UnreachableError) return [t("problem.unreachable")];
   if (!(error instanceof ProblemError)) return [t("problem.page", { detail: error.message })];
-  const kind = kindOf(error),
-    keys = [`problem.${kind}`, `problem.status${error.status}`, "problem.other"];
+  const kind = kindOf(error);
+  const keys = [`problem.${kind}`, `problem.status${error.status}`, "problem.other"];
   return [t(keys.find(has)), PARTICULAR.includes(kind) ? [" ", serverText(error.detail)] : null];
 }
 

@@ -92,8 +92,8 @@ export class BoardPanel {
   }
 
   #fenForm() {
-    const field = find("#fen"),
-      numbering = find("#numbering");
+    const field = find("#fen");
+    const numbering = find("#numbering");
     field.oninput = () => {
       this.#typing = true;
       numbering.hidden = !fenHasNumbers(field.value);
@@ -152,8 +152,8 @@ export class BoardPanel {
 
   /** Show where the session has come to; `shown` is how many steps of its last move are seen already, null for all. */
   async #changed(shown) {
-    const { node } = this.session,
-      { board } = this;
+    const { node } = this.session;
+    const { board } = this;
     board.arrow(null);
     this.#drawn = null;
     this.#typing = false;
@@ -176,8 +176,8 @@ export class BoardPanel {
 
   /** Show the position, unless it is there already. */
   #draw() {
-    const { position } = this,
-      fen = position && formatFen(position);
+    const { position } = this;
+    const fen = position && formatFen(position);
     if (!position || fen === this.#drawn) return;
     this.#drawn = fen;
     this.board.show(position.pieces);
@@ -185,16 +185,16 @@ export class BoardPanel {
   }
 
   #fillIn() {
-    const { node } = this.session,
-      field = find("#fen");
+    const { node } = this.session;
+    const field = find("#fen");
     if (this.#typing) return;
     field.value = node.fen ? withCounters(node.fen, node.counters) : node.query.fen;
     find("#numbering").hidden = !fenHasNumbers(field.value);
   }
 
   #render() {
-    const turn = find("#turn"),
-      side = this.position?.turn;
+    const turn = find("#turn");
+    const side = this.position?.turn;
     turn.textContent = side ? t(`toMove.${side}`) : "";
     turn.classList.toggle("black", side === "black");
     for (const radio of findAll("[name=turn]")) radio.checked = radio.value === (side ?? "white");
@@ -206,8 +206,8 @@ export class BoardPanel {
     find("#first").disabled = find("#back").disabled = !session.canBack;
     find("#forward").disabled = find("#last").disabled = !session.canForward;
     const over = session.answer !== null && session.answer.moves.length === 0;
-    const play = find("#play"),
-      name = t(player.playing ? "steps.pause" : "steps.play");
+    const play = find("#play");
+    const name = t(player.playing ? "steps.pause" : "steps.play");
     play.disabled = over || session.problem !== null || this.settingUp;
     play.classList.toggle("playing", player.playing);
     play.setAttribute("aria-label", name);

@@ -17,8 +17,8 @@ export function outcomeBar(material) {
   const total = OUTCOMES.reduce((sum, [field]) => sum + (material[field] ?? 0), 0);
   if (material.win === null || total === 0) return null;
   const parts = OUTCOMES.filter(([field]) => material[field]).map(([field, outcome]) => {
-    const share = material[field] / total,
-      text = `${t(`outcome.${outcome}`)} ${percent(share)}`;
+    const share = material[field] / total;
+    const text = `${t(`outcome.${outcome}`)} ${percent(share)}`;
     const part = html("span", { class: `bar-${outcome}`, title: `${text} (${number(material[field])})` });
     part.style.flexGrow = share;
     return { part, text };
@@ -47,13 +47,13 @@ export function histogram(counts, { title, logarithmic }) {
   moves.forEach((count, move) => {
     bins[Math.floor(move / size)] = (bins[Math.floor(move / size)] ?? 0) + count;
   });
-  const most = Math.max(...bins, 1),
-    width = pictureWidth();
+  const most = Math.max(...bins, 1);
+  const width = pictureWidth();
   const scale = logarithmic ? count => Math.log1p(count) / Math.log1p(most) : count => count / most;
   const inner = { width: width - MARGIN.left - MARGIN.right, height: HEIGHT - MARGIN.top - MARGIN.bottom };
   const step = inner.width / bins.length;
-  const x = bin => MARGIN.left + bin * step,
-    y = share => MARGIN.top + inner.height * (1 - share);
+  const x = bin => MARGIN.left + bin * step;
+  const y = share => MARGIN.top + inner.height * (1 - share);
   const range = bin => (size === 1 ? number(bin) : `${number(bin * size)}–${number((bin + 1) * size - 1)}`);
   const labelEvery = Math.max(1, Math.ceil(bins.length / 10));
   const heights = logarithmic
@@ -140,8 +140,8 @@ const forWhite = (outcome, turn) => (turn === "white" ? outcome : (MIRRORED[outc
  */
 export function gameGraph({ stands, mistakes, current, go }) {
   const plies = Math.max(stands.length - 1, 1);
-  const x = ply => (ply / plies) * GRAPH_WIDTH,
-    y = level => GRAPH_HEIGHT / 2 - level;
+  const x = ply => (ply / plies) * GRAPH_WIDTH;
+  const y = level => GRAPH_HEIGHT / 2 - level;
   const rules = stands.map(({ rules_outcome: outcome, turn }) => LEVELS[forWhite(outcome, turn)] ?? null);
   const board = stands.map(({ board_outcome: outcome, turn }) => LEVELS[forWhite(outcome, turn)] ?? null);
   const graph = svg(

@@ -56,8 +56,8 @@ export function redraw(root, draw) {
   const active = root.contains(document.activeElement) ? document.activeElement : null;
   draw();
   if (!active || active.isConnected) return;
-  const same = selectorOf(active),
-    alike = active.classList.item(0);
+  const same = selectorOf(active);
+  const alike = active.classList.item(0);
   const next = (same && find(same, root)) ?? (alike && find(`.${alike}`, root));
   next?.focus({ preventScroll: true });
 }

@@ -37,8 +37,8 @@ export function dropTarget(element, { file, text }) {
     if (!event.relatedTarget) element.classList.remove("dropping");
   });
   addEventListener("drop", event => {
-    const taken = takes(event),
-      { files } = event.dataTransfer;
+    const taken = takes(event);
+    const { files } = event.dataTransfer;
     element.classList.remove("dropping");
     if (taken || hasFile(event)) event.preventDefault();
     if (!taken) return;

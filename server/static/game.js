@@ -51,8 +51,8 @@ export function moveNumber({ start }, ply) {
 
 /** How a game ended by the rules, and what its written result is beside that. */
 export function endingSentence({ ruleset, ending, result, agreement, written, plies }) {
-  const n = plies.length,
-    last = plies.at(-1)?.after;
+  const n = plies.length;
+  const last = plies.at(-1)?.after;
   const key = ending === "won" ? `won.${result}` : ending;
   const rules =
     ending === "drawn"

@@ -16,8 +16,8 @@ export const newPractice = (side, goal) => ({
 
 /** What the player can get from a position: a win or a draw; null for a loss, and where it is not known. */
 export function goalFor(answer, side) {
-  const outcome = worth(known(answer)),
-    winner = winnerOf(outcome, answer.turn);
+  const outcome = worth(known(answer));
+  const winner = winnerOf(outcome, answer.turn);
   if (winner !== null) return winner === side ? "win" : null;
   return outcome === "unknown" ? null : "draw";
 }
@@ -27,8 +27,8 @@ export function goalFor(answer, side) {
  * changed.
  */
 export function isHopeless(answer, { side, goal, notes }) {
-  const outcome = worth(known(answer)),
-    winner = winnerOf(outcome, answer.turn);
+  const outcome = worth(known(answer));
+  const winner = winnerOf(outcome, answer.turn);
   if (outcome === "unknown" || outcome.startsWith("maybe") || winner === side) return false;
   if (goal === null || notes.some(({ kind }) => kind === "spoilt")) return false;
   return goal === "win" || winner !== null;

@@ -88,8 +88,8 @@ function showView(name, { quiet = false } = {}) {
 
 /** Take over what the address says, and what the history has kept with it. */
 function readState() {
-  const address = readAddress(),
-    kept = history.state;
+  const address = readAddress();
+  const kept = history.state;
   session.ruleset = address.ruleset;
   find("#ruleset").value = address.ruleset;
   for (const { name } of Object.values(views)) {

@@ -92,8 +92,8 @@ const plies = ({ dtw, dtc }) =>
 export function showScoreSheet(element, moves, turn, current, go, faintAfter = Infinity) {
   const begins = turn === "black" ? 1 : 0;
   const items = moves.flatMap(({ text, mark }, index) => {
-    const ply = index + begins,
-      made = index + 1 === current;
+    const ply = index + begins;
+    const made = index + 1 === current;
     const label = ply % 2 === 0 ? `${ply / 2 + 1}.` : index === 0 ? `${(ply + 1) / 2}…` : null;
     const looks = ["sheet-move", mark && "sheet-mistake", index >= faintAfter && "sheet-ahead"]
       .filter(Boolean)

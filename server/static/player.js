@@ -36,8 +36,8 @@ export class Player extends EventTarget {
   /** Find the best line from here, unless this is on it. */
   async find() {
     if (this.ahead?.length) return;
-    const signal = this.#latest.begin(),
-      { nodes, index } = this.session;
+    const signal = this.#latest.begin();
+    const { nodes, index } = this.session;
     const answer = await askLine(this.session.query, LIMIT_PLIES, signal);
     const before = nodes.slice(0, index + 1).map(({ move }) => move?.move);
     this.line = { answer, ruleset: this.session.ruleset, start: nodes[0].query.fen, before, index };
@@ -79,8 +79,8 @@ export class Player extends EventTarget {
   /** How many moves of the line have been made on the board; null where the board is not on it. */
   #followed() {
     if (!this.line) return null;
-    const { nodes, index, ruleset } = this.session,
-      { start, before, answer } = this.line;
+    const { nodes, index, ruleset } = this.session;
+    const { start, before, answer } = this.line;
     if (ruleset !== this.line.ruleset || index < this.line.index || nodes[0].query.fen !== start) return null;
     const made = nodes.slice(0, index + 1).map(({ move }) => move?.move);
     const wanted = [...before, ...answer.moves.map(({ move }) => move)].slice(0, index + 1);
@@ -96,8 +96,8 @@ export class Player extends EventTarget {
   }
 
   #next() {
-    const [name] = this.ahead ?? [],
-      { answer, index } = this.session;
+    const [name] = this.ahead ?? [];
+    const { answer, index } = this.session;
     const move = answer?.moves.find(each => each.move === name);
     if (!this.playing || index >= this.#goal || !move) return this.pause();
     this.#stepping = true;

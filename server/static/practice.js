@@ -103,8 +103,8 @@ export async function replyTo(answer, ruleset, signal) {
   const fens = alike.map(({ after }) => withCounters(after.fen, after.counters));
   const { results } = await askPositions(fens, ruleset, signal);
   const ease = results.map(({ position }) => (position?.moves.length ? shareKept(position) : 1));
-  const least = Math.min(...ease),
-    hardest = alike.filter((_, index) => ease[index] === least);
+  const least = Math.min(...ease);
+  const hardest = alike.filter((_, index) => ease[index] === least);
   return hardest[Math.floor(Math.random() * hardest.length)];
 }
 

@@ -76,8 +76,8 @@ export class Session extends EventTarget {
   play(move, shown = 0) {
     const next = this.nodes[this.index + 1];
     if (next?.move.move === move.move) return this.to(this.index + 1, shown);
-    const { fen } = move.after,
-      earlier = this.nodes.slice(0, this.index + 1);
+    const { fen } = move.after;
+    const earlier = this.nodes.slice(0, this.index + 1);
     const counters = countedOn(earlier, fen, move.after.counters, this.ruleset);
     const query = { fen: withCounters(fen, counters) };
     this.nodes = [

@@ -64,8 +64,8 @@ export class Board {
   /** A point of the window in the units of the picture, and the dark square there, null if there is none. */
   locate(clientX, clientY) {
     const box = this.picture.getBoundingClientRect();
-    const x = ((clientX - box.left) / box.width) * SIZE - FRAME,
-      y = ((clientY - box.top) / box.height) * SIZE - FRAME;
+    const x = ((clientX - box.left) / box.width) * SIZE - FRAME;
+    const y = ((clientY - box.top) / box.height) * SIZE - FRAME;
     const [column, row] = [Math.floor(x), Math.floor(y)];
     const inside = column >= 0 && column < 8 && row >= 0 && row < 8;
     const [file, rank] = this.#flipped ? [7 - column, row] : [column, 7 - row];
@@ -118,8 +118,8 @@ export class Board {
     for (const square of SQUARES) {
       const piece = this.pieces.get(square);
       const what = piece ? t(`piece.${piece.side}.${piece.king ? "king" : "man"}`) : t("piece.none");
-      const cell = this.cell(square),
-        state = cell.dataset.state;
+      const cell = this.cell(square);
+      const state = cell.dataset.state;
       cell.setAttribute("aria-label", `${square}, ${what}${state ? `, ${t(`board.${state}`)}` : ""}`);
     }
   }
@@ -165,8 +165,8 @@ export class Board {
     if (!path) return replace(this.layers.arrows);
     const points = path.map(square => this.centre(square));
     // It leaves from the edge of the piece, which stays in sight.
-    const [[x, y], [toX, toY]] = points,
-      length = Math.hypot(toX - x, toY - y);
+    const [[x, y], [toX, toY]] = points;
+    const length = Math.hypot(toX - x, toY - y);
     points[0] = [x + ((toX - x) / length) * 0.36, y + ((toY - y) / length) * 0.36];
     const line = svg("polyline", { points: points.map(point => point.join(",")).join(" "), class: "arrow" });
     const crosses = captured.map(square => {
@@ -219,9 +219,9 @@ export class Board {
 
   #lay() {
     const shown = index => (this.#flipped ? 7 - index : index);
-    const columns = [...Array(8).keys()],
-      squares = [],
-      texts = [];
+    const columns = [...Array(8).keys()];
+    const squares = [];
+    const texts = [];
     for (const x of columns) {
       for (const y of columns) {
         const dark = isDark(shown(x), 7 - shown(y));
@@ -229,8 +229,8 @@ export class Board {
           svg("rect", { x, y, width: 1, height: 1, class: dark ? "square-dark" : "square-light" }),
         );
       }
-      const file = "abcdefgh"[shown(x)],
-        rank = String(8 - shown(x));
+      const file = "abcdefgh"[shown(x)];
+      const rank = String(8 - shown(x));
       texts.push(
         svg("text", { x: x + 0.5, y: 8 + FRAME * 0.68 }, file),
         svg("text", { x: -FRAME / 2, y: x + 0.59 }, rank),

@@ -50,8 +50,8 @@ export function listenToPointer(board) {
 
   grid.addEventListener("pointerup", event => {
     if (!held || !event.isPrimary) return;
-    const { square: from, dragging } = held,
-      { square: to } = board.locate(event.clientX, event.clientY);
+    const { square: from, dragging } = held;
+    const { square: to } = board.locate(event.clientX, event.clientY);
     letGo();
     if (dragging && to !== from) board.handler.drop(from, to);
     else if (to !== from) board.handler.refused(from);

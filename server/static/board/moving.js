@@ -105,8 +105,8 @@ export class Moving {
 
   #mark() {
     if (this.board.handler !== this) return;
-    const squares = this.#squares,
-      begun = squares.length > 0;
+    const squares = this.#squares;
+    const begun = squares.length > 0;
     const steps = Math.max(0, squares.length - 1);
     const movable = [...new Set(this.#moves.map(({ path }) => path[0]))];
     this.board.showNotice(

@@ -74,8 +74,8 @@ export class Setup {
 
   /** Put the chosen piece; where it stands already, take it off. */
   tap(square) {
-    const pieces = new Map(this.board.pieces),
-      there = pieces.get(square);
+    const pieces = new Map(this.board.pieces);
+    const there = pieces.get(square);
     const put = this.#chosen && crowned(this.#chosen, square);
     if (!put || (there?.side === put.side && there.king === put.king)) pieces.delete(square);
     else pieces.set(square, put);
@@ -84,8 +84,8 @@ export class Setup {
 
   /** Move a piece; off the board it is gone. */
   drop(from, to) {
-    const pieces = new Map(this.board.pieces),
-      piece = pieces.get(from);
+    const pieces = new Map(this.board.pieces);
+    const piece = pieces.get(from);
     pieces.delete(from);
     if (to) pieces.set(to, crowned(piece, to));
     this.changed(pieces);

@@ -61,8 +61,8 @@ export class AnalysisView {
     this.#sheet();
     this.#examples();
     if (!answered) return;
-    const answer = known(answered),
-      lack = this.#lack;
+    const answer = known(answered);
+    const lack = this.#lack;
     const verdict = find("#verdict");
     verdict.textContent = lack ?? verdictSentence(answer);
     verdict.className = `verdict ${lack ? "unknown" : tone(answer)}`;
@@ -99,9 +99,9 @@ export class AnalysisView {
 
   /** The moves made, and after them what is left of the best line. */
   #sheet() {
-    const { session, player } = this,
-      { nodes, index } = session,
-      ahead = player.ahead;
+    const { session, player } = this;
+    const { nodes, index } = session;
+    const ahead = player.ahead;
     const turn = session.startTurn;
     const made = nodes.slice(1).map(({ move }) => move.move);
     const shown = ahead === null ? made : [...made.slice(0, index), ...ahead];

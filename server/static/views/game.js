@@ -103,8 +103,8 @@ export class GameView {
 
   /** Have a text judged, and show one of its games: at its beginning, or to `stay` at the ply that is on the board. */
   async #judge(text, numbering, { chosen = 0, stay = false } = {}) {
-    const { ruleset } = this.session,
-      signal = this.#latest.begin();
+    const { ruleset } = this.session;
+    const signal = this.#latest.begin();
     this.#busy = true;
     this.problem(null);
     this.render();
@@ -257,8 +257,8 @@ export class GameView {
   }
 
   #report() {
-    const game = this.#game,
-      { start, plies, mistakes, problems } = game;
+    const game = this.#game;
+    const { start, plies, mistakes, problems } = game;
     const { answer, index } = this.session;
     const graph =
       start &&

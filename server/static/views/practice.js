@@ -103,8 +103,8 @@ export class PracticeView {
 
   /** The server has told where the game stands: it is over, or the player's turn, or the tablebase's. */
   answered() {
-    const { answer } = this.session,
-      practice = this.#practice;
+    const { answer } = this.session;
+    const practice = this.#practice;
     if (!answer || !practice) return this.render();
     practice.goal ??= goalFor(answer, practice.side);
     practice.result = resultOf(answer, practice);
@@ -119,8 +119,8 @@ export class PracticeView {
     this.problem(null);
     this.render();
     try {
-      const wanted = this.#wanted,
-        fen = await findPosition(wanted, this.session.ruleset, signal);
+      const wanted = this.#wanted;
+      const fen = await findPosition(wanted, this.session.ruleset, signal);
       this.#notice = fen === null ? t("practice.noneFound") : null;
       if (fen === null) return this.render();
       const side = fen.startsWith("W") ? "white" : "black";
@@ -142,8 +142,8 @@ export class PracticeView {
 
   /** The player has made a move: note what it cost. */
   #moved(move, shown) {
-    const practice = this.#practice,
-      cost = costOf(this.session.answer, move);
+    const practice = this.#practice;
+    const cost = costOf(this.session.answer, move);
     practice.notes = practice.notes.filter(({ ply }) => ply <= this.session.index);
     if (cost) practice.notes.push({ ply: this.session.index + 1, move: move.move, ...cost });
     if (cost?.kind === "spoilt") practice.spoilt += 1;
@@ -173,8 +173,8 @@ export class PracticeView {
 
   /** Back to before the player's last move. */
   #takeBack() {
-    const { session } = this,
-      practice = this.#practice;
+    const { session } = this;
+    const practice = this.#practice;
     const own = (index, turn) => index % 2 === (turn === practice.side ? 0 : 1);
     let index = session.index - 1;
     while (index > 0 && !own(index, session.startTurn)) index -= 1;
@@ -294,9 +294,9 @@ export class PracticeView {
   }
 
   #playing() {
-    const { answer, problem } = this.session,
-      practice = this.#practice,
-      over = practice.result !== null;
+    const { answer, problem } = this.session;
+    const practice = this.#practice;
+    const over = practice.result !== null;
     const yours = answer && !over && answer.turn === practice.side;
     const result = over && answer ? resultSentence(practice, known(answer)) : "";
     const state = over ? "over" : yours ? "yours" : problem ? "halted" : "thinking";
@@ -307,8 +307,8 @@ export class PracticeView {
         { type: "button", id, onclick: action, disabled: !enabled, class: main ? "main-button" : null },
         t(key),
       );
-    const last = practice.notes.at(-1),
-      regret = last?.kind === "spoilt" && last.ply >= this.session.index - 1;
+    const last = practice.notes.at(-1);
+    const regret = last?.kind === "spoilt" && last.ply >= this.session.index - 1;
     return [
       html(
         "div",

@@ -323,8 +323,8 @@ export class StatisticsView {
 
 /** On a phone the material may have been chosen far below what is told of it. */
 function showDetail() {
-  const detail = find("#material-detail"),
-    { top, bottom } = detail.getBoundingClientRect();
+  const detail = find("#material-detail");
+  const { top, bottom } = detail.getBoundingClientRect();
   if (bottom < 0 || top > innerHeight) detail.scrollIntoView({ block: "start" });
 }
 
