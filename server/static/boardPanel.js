@@ -1,37 +1,81 @@
-/** The board with what stands under it: steps, flip, set-up, the FEN. It shows the session, whatever the view. */
+/**
+ * The panel of the board: the board, and under it steps, flip, set-up and FEN. All views but the statistics
+ * share it.
+ *
+ * @import { GameQuery } from "./api.js"
+ * @import { Board, Handler } from "./board/board.js"
+ * @import { ShowProblem } from "./main.js"
+ * @import { Player } from "./player.js"
+ * @import { Position, Side } from "./position.js"
+ * @import { Session } from "./session.js"
+ */
 
 import { Setup } from "./board/setup.js";
 import { find, findAll, replace } from "./dom.js";
 import { t } from "./i18n.js";
 import { fenHasNumbers, formatFen, numberingOptions, parseFen, swapSides, withCounters } from "./position.js";
 
+/** @type {Record<string, string>} */
 const ARROWS = { ArrowLeft: "#back", ArrowRight: "#forward", Home: "#first", End: "#last" };
+/** Elements that use the arrow keys themselves. */
 const ARROWS_GO_ROUND = "input, select, textarea, [role=grid], [role=radiogroup]";
-/** Keys that step with the keyboard on the board too, by what they write, or where they are on another layout. */
+/**
+ * Keys that step while the board has the focus too, by their letter.
+ *
+ * @type {Record<string, string>}
+ */
 const STEP_KEYS = { ",": "#back", ".": "#forward" };
+/**
+ * The same keys by their place, for other keyboard layouts.
+ *
+ * @type {Record<string, string>}
+ */
 const STEP_CODES = { Comma: "#back", Period: "#forward" };
 const WRITING = "input:not([type=radio], [type=checkbox]), textarea";
 
 export class BoardPanel {
-  #setup;
-  #drawn = null;
-  /** Whether the FEN is being written: an answer that comes meanwhile must not write over it. */
-  #typing = false;
+  /** @type {Board} */
+  board;
+  /** @type {Session} */
+  session;
+  /** @type {Player} */
+  player;
+  /** @type {ShowProblem} */
+  problem;
+  /** @type {HTMLInputElement} */
+  #fen = find("#fen");
+  /** @type {HTMLFormElement} */
+  #form = find("#fen-form");
+  /** @type {HTMLSelectElement} */
+  #numbering = find("#numbering");
+  /** @type {HTMLInputElement[]} */
+  #turns = findAll("[name=turn]");
+  /** @type {Handler} */
   #moving;
+  #setup;
+  /** @type {string | null} */
+  #drawn = null;
+  /** Whether the player is writing the FEN: an answer must not overwrite it. */
+  #typing = false;
 
-  /** `problem(error)` is told what goes wrong with a line. */
+  /** @param {{ board: Board, session: Session, player: Player, problem: ShowProblem }} shared */
   constructor({ board, session, player, problem }) {
-    Object.assign(this, { board, session, player, problem });
+    this.board = board;
+    this.session = session;
+    this.player = player;
+    this.problem = problem;
     this.#moving = board.handler;
     this.#setup = new Setup(board, find("#palette"), pieces => this.#put({ pieces }));
     this.#buttons();
     this.#fenForm();
-    session.addEventListener("changed", ({ detail }) => this.#changed(detail.shown));
+    session.addEventListener("changed", event =>
+      this.#changed(/** @type {CustomEvent} */ (event).detail.shown),
+    );
     session.addEventListener("answered", () => this.#answered());
     player.addEventListener("changed", () => this.#steps());
   }
 
-  /** What is on the board, as far as it is known; null before the first answer to a FEN of another kind. */
+  /** The position of the session; null before the first answer for a FEN of another program. */
   get position() {
     const { fen, query } = this.session.node;
     return parseFen(fen ?? query.fen);
@@ -41,7 +85,11 @@ export class BoardPanel {
     return !find("#setup").hidden;
   }
 
-  /** Let a handler make the moves on the board while no position is being set up. */
+  /**
+   * Give the board to a handler, except during set-up.
+   *
+   * @param {Handler} moving
+   */
   handTo(moving) {
     this.#moving = moving;
     this.#routeInput();
@@ -53,8 +101,7 @@ export class BoardPanel {
 
   /** Draw texts anew, in another language. */
   label() {
-    const numbering = find("#numbering");
-    replace(numbering, numberingOptions(numbering.value, t("numbering.choose")));
+    replace(this.#numbering, numberingOptions(this.#numbering.value, t("numbering.choose")));
     this.#setup.label();
     this.board.label();
     this.#render();
@@ -78,45 +125,51 @@ export class BoardPanel {
     };
     find("#clear").onclick = () => this.#put({ pieces: new Map() });
     find("#swap").onclick = () => this.#put(swapSides(this.#edited));
-    for (const radio of findAll("[name=turn]")) radio.onchange = () => this.#put({ turn: radio.value });
+    for (const radio of this.#turns)
+      radio.onchange = () => this.#put({ turn: /** @type {Side} */ (radio.value) });
     addEventListener("keydown", event => this.#key(event));
   }
 
+  /** @param {KeyboardEvent} event */
   #key(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || find("#steps").hidden) return;
-    const everywhere = !event.target.closest(WRITING) && (STEP_KEYS[event.key] ?? STEP_CODES[event.code]);
-    const button = everywhere || (!event.target.closest(ARROWS_GO_ROUND) && ARROWS[event.key]);
+    const target = /** @type {Element} */ (event.target);
+    const everywhere = !target.closest(WRITING) && (STEP_KEYS[event.key] ?? STEP_CODES[event.code]);
+    const button = everywhere || (!target.closest(ARROWS_GO_ROUND) && ARROWS[event.key]);
     if (!button) return;
     event.preventDefault();
     find(button).click();
   }
 
   #fenForm() {
-    const field = find("#fen");
-    const numbering = find("#numbering");
+    const field = this.#fen;
+    const numbering = this.#numbering;
     field.oninput = () => {
       this.#typing = true;
       numbering.hidden = !fenHasNumbers(field.value);
     };
-    find("#fen-form").onsubmit = event => {
+    this.#form.onsubmit = event => {
       event.preventDefault();
+      /** @type {GameQuery} */
       const query = { fen: field.value.trim() };
       if (!numbering.hidden && numbering.value) query.numbering = numbering.value;
       this.session.load(query);
-      // Without a numbering it has not been asked about.
+      // The session sends no request without a numbering.
       if (!numbering.hidden && !numbering.value) numbering.focus();
     };
-    numbering.onchange = () => this.session.problem && find("#fen-form").requestSubmit();
-    find("#copy").onclick = () => this.#copy(field);
+    numbering.onchange = () => {
+      if (this.session.problem) this.#form.requestSubmit();
+    };
+    find("#copy").onclick = () => this.#copy();
   }
 
-  async #copy(field) {
+  async #copy() {
     const button = find("#copy");
     try {
-      await navigator.clipboard.writeText(field.value);
+      await navigator.clipboard.writeText(this.#fen.value);
     } catch {
-      // Without leave for the clipboard the text is at least selected, for a key to copy it.
-      field.select();
+      // Without access to the clipboard the player can copy the selected text by keyboard.
+      this.#fen.select();
       return;
     }
     button.textContent = t("fen.copied");
@@ -126,6 +179,7 @@ export class BoardPanel {
     }, 1500);
   }
 
+  /** @param {boolean} open */
   #toggleSetup(open) {
     find("#setup").hidden = !open;
     find("#set-up").setAttribute("aria-expanded", String(open));
@@ -134,23 +188,32 @@ export class BoardPanel {
     this.#steps();
   }
 
-  /** Say who takes what is done to the board. */
+  /** Route board input to the set-up editor or to the current view. */
   #routeInput() {
     this.board.handler = this.settingUp ? this.#setup : this.#moving;
     this.board.handler.start();
   }
 
-  /** What is on the board while it is being set up; it need not be a legal position. */
+  /**
+   * The position on the board during set-up. It may be illegal.
+   *
+   * @returns {Position}
+   */
   get #edited() {
-    const turn = findAll("[name=turn]").find(radio => radio.checked)?.value ?? "white";
-    return { turn, pieces: this.board.pieces };
+    const turn = this.#turns.find(radio => radio.checked)?.value ?? "white";
+    return { turn: /** @type {Side} */ (turn), pieces: this.board.pieces };
   }
 
+  /** @param {Partial<Position>} change */
   #put(change) {
     this.session.load({ fen: formatFen({ ...this.#edited, ...change }) }, { quiet: true });
   }
 
-  /** Show where the session has come to; `shown` is how many steps of its last move are seen already, null for all. */
+  /**
+   * Show the new position of the session.
+   *
+   * @param {number | null} shown how many steps of its last move the board shows already, null for all
+   */
   async #changed(shown) {
     const { node } = this.session;
     const { board } = this;
@@ -174,7 +237,7 @@ export class BoardPanel {
     this.#render();
   }
 
-  /** Show the position, unless it is there already. */
+  /** Draw the position, unless the board shows it already. */
   #draw() {
     const { position } = this;
     const fen = position && formatFen(position);
@@ -186,10 +249,9 @@ export class BoardPanel {
 
   #fillIn() {
     const { node } = this.session;
-    const field = find("#fen");
     if (this.#typing) return;
-    field.value = node.fen ? withCounters(node.fen, node.counters) : node.query.fen;
-    find("#numbering").hidden = !fenHasNumbers(field.value);
+    this.#fen.value = node.fen ? withCounters(node.fen, node.counters) : node.query.fen;
+    this.#numbering.hidden = !fenHasNumbers(this.#fen.value);
   }
 
   #render() {
@@ -197,20 +259,30 @@ export class BoardPanel {
     const side = this.position?.turn;
     turn.textContent = side ? t(`toMove.${side}`) : "";
     turn.classList.toggle("black", side === "black");
-    for (const radio of findAll("[name=turn]")) radio.checked = radio.value === (side ?? "white");
+    for (const radio of this.#turns) radio.checked = radio.value === (side ?? "white");
     this.#steps();
   }
 
   #steps() {
     const { session, player } = this;
-    find("#first").disabled = find("#back").disabled = !session.canBack;
-    find("#forward").disabled = find("#last").disabled = !session.canForward;
+    for (const id of ["#first", "#back"]) disable(id, !session.canBack);
+    for (const id of ["#forward", "#last"]) disable(id, !session.canForward);
     const over = session.answer !== null && session.answer.moves.length === 0;
     const play = find("#play");
     const name = t(player.playing ? "steps.pause" : "steps.play");
-    play.disabled = over || session.problem !== null || this.settingUp;
+    disable("#play", over || session.problem !== null || this.settingUp);
     play.classList.toggle("playing", player.playing);
     play.setAttribute("aria-label", name);
     play.title = name;
   }
+}
+
+/**
+ * @param {string} id
+ * @param {boolean} disabled
+ */
+function disable(id, disabled) {
+  /** @type {HTMLButtonElement} */
+  const button = find(id);
+  button.disabled = disabled;
 }

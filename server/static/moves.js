@@ -1,27 +1,45 @@
-/** The legal moves, grouped by what they lead to, with their distances. */
+/**
+ * Lists of moves: the legal moves of a position, and the score sheet of a game.
+ *
+ * @import { PositionReport, RuledMove, RulesOutcome } from "./api.js"
+ * @import { Side } from "./position.js"
+ *
+ * @typedef {object} MoveActions
+ * @property {(move: RuledMove | null) => unknown} point called for the move that has the pointer or the
+ *   focus, with null when it loses them
+ * @property {(move: RuledMove) => unknown} make called for the chosen move
+ *
+ * @typedef {{ text: string, mark?: string }} SheetMove
+ */
 
 import { html, replace } from "./dom.js";
 import { t } from "./i18n.js";
 
+/** @type {RulesOutcome[]} */
 const GROUPS = ["win", "maybe-win", "draw", "maybe-loss", "loss", "unknown"];
 
-/** A distance in moves: half the plies, rounded up. */
-export const inMoves = plies => (plies === null ? null : Math.ceil(plies / 2));
+/**
+ * A distance in moves: half the plies, rounded up.
+ *
+ * @param {number} plies
+ */
+export const inMoves = plies => Math.ceil(plies / 2);
 
 /**
- * Draw the moves of an answer.
+ * Draw the moves of an answer, in groups of one outcome.
  *
- * `point(move)` is called when one is pointed at or has the keyboard, and with null after that; `make(move)` when it
- * is chosen.
+ * @param {HTMLElement} element
+ * @param {PositionReport} answer
+ * @param {MoveActions} actions
  */
-export function showMoves(element, answer, { point, make }) {
-  const groups = GROUPS.map(outcome => [
+export function showMoves(element, answer, actions) {
+  const groups = GROUPS.map(outcome => ({
     outcome,
-    answer.moves.filter(move => groupOf(move) === outcome),
-  ]).filter(([, moves]) => moves.length);
+    moves: answer.moves.filter(move => move.rules_outcome === outcome),
+  })).filter(({ moves }) => moves.length);
   replace(
     element,
-    groups.map(([outcome, moves]) =>
+    groups.map(({ outcome, moves }) =>
       html(
         "section",
         { class: "move-group", "data-outcome": outcome },
@@ -34,16 +52,18 @@ export function showMoves(element, answer, { point, make }) {
         ),
         html(
           "ul",
-          { class: moves.some(says) ? null : "chips" },
-          moves.map(move => html("li", {}, row(move, { point, make }))),
+          { class: moves.some(promise) ? null : "chips" },
+          moves.map(move => html("li", {}, row(move, actions))),
         ),
       ),
     ),
   );
 }
 
-const groupOf = ({ rules_outcome: outcome }) => (GROUPS.includes(outcome) ? outcome : "unknown");
-
+/**
+ * @param {RuledMove} move
+ * @param {MoveActions} actions
+ */
 function row(move, { point, make }) {
   return html(
     "button",
@@ -58,15 +78,19 @@ function row(move, { point, make }) {
       onblur: () => point(null),
     },
     html("span", { class: "move-text" }, move.move),
-    html("span", { class: "move-says" }, says(move)),
+    html("span", { class: "move-says" }, promise(move)),
     html("span", { class: "move-plies faint number" }, plies(move)),
   );
 }
 
-/** What a move leads to, in moves. */
-function says({ outcome, rules_outcome: result, dtw }) {
+/**
+ * What a move leads to, in moves.
+ *
+ * @param {RuledMove} move
+ */
+function promise({ outcome, rules_outcome: result, dtw }) {
+  if (dtw === null) return outcome === "unknown" ? t("moves.says.unknown") : "";
   const n = inMoves(dtw);
-  if (n === null) return outcome === "unknown" ? t("moves.says.unknown") : "";
   if (["win", "maybe-win"].includes(result)) return t("moves.says.win", { n });
   if (["loss", "maybe-loss"].includes(result)) return t("moves.says.loss", { n });
   return ["win", "cursed-win"].includes(outcome)
@@ -74,6 +98,7 @@ function says({ outcome, rules_outcome: result, dtw }) {
     : t("moves.says.lostOnBoard", { n });
 }
 
+/** @param {RuledMove} move */
 const plies = ({ dtw, dtc }) =>
   [
     ["DTW", dtw],
@@ -86,8 +111,12 @@ const plies = ({ dtw, dtc }) =>
 /**
  * Draw a score sheet.
  *
- * `moves` are `{text, mark}`, the first one of `turn`; `current` is how many of them are made on the board;
- * `go(count)` is called for one that is chosen; null: none can be. What comes after `faintAfter` is shown fainter.
+ * @param {HTMLElement} element
+ * @param {SheetMove[]} moves
+ * @param {Side} turn the side of the first move
+ * @param {number} current how many moves the board shows
+ * @param {((count: number) => unknown) | null} go called for the chosen move; null if moves cannot be chosen
+ * @param {number} faintAfter how many moves are not faint
  */
 export function showScoreSheet(element, moves, turn, current, go, faintAfter = Infinity) {
   const begins = turn === "black" ? 1 : 0;
@@ -98,16 +127,16 @@ export function showScoreSheet(element, moves, turn, current, go, faintAfter = I
     const looks = ["sheet-move", mark && "sheet-mistake", index >= faintAfter && "sheet-ahead"]
       .filter(Boolean)
       .join(" ");
-    const told = { class: looks, "data-ply": index + 1, "aria-current": made ? "true" : null };
+    const attributes = { class: looks, "data-ply": index + 1, "aria-current": made ? "true" : null };
     const move = go
-      ? html("button", { type: "button", onclick: () => go(index + 1), ...told }, text + (mark ?? ""))
-      : html("span", told, text + (mark ?? ""));
+      ? html("button", { type: "button", onclick: () => go(index + 1), ...attributes }, text + (mark ?? ""))
+      : html("span", attributes, text + (mark ?? ""));
     return label
       ? html("span", { class: "sheet-pair" }, html("span", { class: "sheet-number" }, label), move)
       : move;
   });
   replace(element, items);
-  const now = element.querySelector("[aria-current]");
-  // Scrolls the sheet, never the page.
+  const now = /** @type {HTMLElement | null} */ (element.querySelector("[aria-current]"));
+  // This scrolls the sheet, never the page.
   if (now) element.scrollTop = Math.max(0, now.offsetTop - element.clientHeight / 2);
 }

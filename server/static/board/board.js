@@ -1,26 +1,45 @@
 /**
- * The board: a picture in SVG, and over it a grid of cells that take pointer, keyboard and screen reader.
+ * The board: a picture in SVG, and over it a grid of cells for pointer, keyboard and screen reader.
  *
- * It shows what it is told and reports what is done to it; rules and editing are for its `handler`:
- *   start()           it has been given the board
- *   canDrag(square)   whether a piece may be dragged from there
- *   tap(square)       a square was tapped, clicked, or chosen by keyboard
- *   drop(from, to)    a piece was dragged; `to` is null outside the board
- *   refused(square)   a piece was dragged that may not be
- *   cancel()          what was begun is not wanted (Escape)
- *   origin(square)    where the piece that is seen there stands, while a capture of several steps is chosen
+ * The board shows positions and reports input. Its handler knows the rules, or edits the position.
+ *
+ * @import { Pieces } from "../position.js"
+ *
+ * @typedef {object} Handler
+ * @property {() => void} start called when the handler gets the board
+ * @property {(square: string) => boolean} canDrag whether the piece on a square may be dragged
+ * @property {(square: string) => void} tap called when a square is tapped, clicked, or chosen by keyboard
+ * @property {(from: string, to: string | null) => void} drop called when a piece is dragged; `to` is null
+ *   outside the board
+ * @property {(square: string) => void} refused called when a piece is dragged that may not be
+ * @property {() => void} cancel called when the player gives up what was begun (Escape)
+ * @property {(square: string) => string} origin the square of the piece that is shown on a square: another
+ *   one during a capture of several steps
+ *
+ * @typedef {[x: number, y: number]} Point a point in the units of the picture
+ *
+ * @typedef {object} Marks
+ * @property {string | null} [selected]
+ * @property {string[]} [targets]
+ * @property {string[]} [last] the squares of the move before
+ * @property {string[]} [must] the squares of the pieces that must capture
+ * @property {string[]} [taken] the squares of the pieces captured so far
+ * @property {string[]} [movable] the squares whose pieces may move; a finger drags them without scrolling the
+ *   page
  */
 
 import { find, html, replace, svg } from "../dom.js";
 import { t } from "../i18n.js";
 import { columnOf, isDark, rowOf, SQUARES, squareAt } from "../position.js";
 import { listenToKeys, listenToPointer } from "./input.js";
+import { pieceDefinitions, pieceShape } from "./pieces.js";
 
 const FRAME = 0.42;
 const SIZE = 8 + 2 * FRAME;
 const STEP_MS = 230;
 
 export class Board {
+  /** @type {Handler} */
   handler = {
     start: () => {},
     canDrag: () => false,
@@ -30,38 +49,58 @@ export class Board {
     cancel: () => {},
     origin: square => square,
   };
+  /** @type {Pieces} */
   pieces = new Map();
-  /** While a move is being shown nothing can be done to the board. */
+  /** True while a move is shown: the board takes no input. */
   busy = false;
+  /** @type {HTMLElement} */
+  notice;
+  picture = svg("svg", { viewBox: `${-FRAME} ${-FRAME} ${SIZE} ${SIZE}`, "aria-hidden": "true" });
+  layers = {
+    squares: svg("g", { class: "squares" }),
+    marks: svg("g", { class: "marks" }),
+    pieces: svg("g", { class: "pieces" }),
+    arrows: svg("g", { class: "arrows" }),
+  };
+  grid = html("div", { class: "cells", role: "grid" });
+  /** @type {Map<string, SVGGElement>} */
   #shapes = new Map();
   #flipped = false;
   #focus = "a1";
+  /** @type {Animation[]} */
   #sliding = [];
 
-  /** `notice` is the element that a word on what was done to the board goes to. */
+  /**
+   * @param {HTMLElement} element
+   * @param {HTMLElement} notice the element for messages about the input
+   */
   constructor(element, notice) {
-    this.element = element;
     this.notice = notice;
-    this.picture = svg("svg", { viewBox: `${-FRAME} ${-FRAME} ${SIZE} ${SIZE}`, "aria-hidden": "true" });
-    this.layers = Object.fromEntries(
-      ["squares", "marks", "pieces", "arrows"].map(name => [name, svg("g", { class: name })]),
-    );
     document.body.append(pieceDefinitions());
     this.picture.append(arrowHeads(), ...Object.values(this.layers));
-    this.grid = html("div", { class: "cells", role: "grid" });
     element.append(this.picture, this.grid);
     this.#lay();
     listenToPointer(this);
     listenToKeys(this);
   }
 
-  /** Where the middle of a square is in the picture. */
+  /**
+   * The centre of a square in the picture.
+   *
+   * @param {string} square
+   * @returns {Point}
+   */
   centre(square) {
     const [x, y] = [columnOf(square), 7 - rowOf(square)];
     return this.#flipped ? [7.5 - x, 7.5 - y] : [x + 0.5, y + 0.5];
   }
 
-  /** A point of the window in the units of the picture, and the dark square there, null if there is none. */
+  /**
+   * A point of the window in the units of the picture, and the dark square there, null if there is none.
+   *
+   * @param {number} clientX
+   * @param {number} clientY
+   */
   locate(clientX, clientY) {
     const box = this.picture.getBoundingClientRect();
     const x = ((clientX - box.left) / box.width) * SIZE - FRAME;
@@ -72,10 +111,12 @@ export class Board {
     return { x, y, square: inside && isDark(file, rank) ? squareAt(file, rank) : null };
   }
 
+  /** @param {string} square */
   cell(square) {
     return find(`[data-square=${square}]`, this.grid);
   }
 
+  /** @param {string} square */
   shape(square) {
     return this.#shapes.get(square);
   }
@@ -84,6 +125,7 @@ export class Board {
     return this.#flipped;
   }
 
+  /** @param {boolean} flipped */
   flip(flipped) {
     if (flipped === this.#flipped) return;
     this.#flipped = flipped;
@@ -91,7 +133,11 @@ export class Board {
     this.show(this.pieces);
   }
 
-  /** Show these pieces, a Map from square to `{side, king}`; a move that is still being shown ends. */
+  /**
+   * Show a position. A move that is still shown ends.
+   *
+   * @param {Pieces} pieces
+   */
   show(pieces) {
     for (const animation of this.#sliding) animation.cancel();
     this.#sliding = [];
@@ -102,12 +148,22 @@ export class Board {
     this.label();
   }
 
-  /** Put the piece of a square where it belongs, or to a point of the picture. */
+  /**
+   * Put the drawing of a piece on its square, or on a point of the picture.
+   *
+   * @param {string} square
+   * @param {Point} point
+   */
   place(square, [x, y] = this.centre(square)) {
-    this.#shapes.get(square).style.transform = `translate(${x}px, ${y}px)`;
+    const shape = this.#shapes.get(square);
+    if (shape) shape.style.transform = `translate(${x}px, ${y}px)`;
   }
 
-  /** Say why the board does not do what was wanted of it; null takes that away. */
+  /**
+   * Show why the board refuses an input; null clears the message.
+   *
+   * @param {string | null} text
+   */
   showNotice(text) {
     this.notice.textContent = text ?? "";
   }
@@ -125,11 +181,12 @@ export class Board {
   }
 
   /**
-   * Mark squares: `selected` (one), `targets` and `last` (several), `must` (whose pieces must capture), `taken` (pieces
-   * jumped over so far), and `movable` (those whose piece may be moved, which a finger drags without scrolling the page).
+   * Mark squares.
+   *
+   * @param {Marks} marks
    */
   mark({ selected = null, targets = [], last = [], must = [], taken = [], movable = [] } = {}) {
-    const mark = (square, name) => {
+    const mark = (/** @type {string} */ square, /** @type {string} */ name) => {
       const [x, y] = this.centre(square);
       return name === "target"
         ? svg("circle", { cx: x, cy: y, r: this.pieces.has(square) ? ".46" : ".15", class: "mark-target" })
@@ -160,11 +217,16 @@ export class Board {
     this.label();
   }
 
-  /** Draw a move as an arrow along its path; null takes it away. */
+  /**
+   * Draw a move as an arrow along its path; no path clears the arrow.
+   *
+   * @param {string[] | null} [path]
+   * @param {string[]} captured
+   */
   arrow(path, captured = []) {
     if (!path) return replace(this.layers.arrows);
     const points = path.map(square => this.centre(square));
-    // It leaves from the edge of the piece, which stays in sight.
+    // The arrow begins at the edge of the piece, so that the piece stays visible.
     const [[x, y], [toX, toY]] = points;
     const length = Math.hypot(toX - x, toY - y);
     points[0] = [x + ((toX - x) / length) * 0.36, y + ((toY - y) / length) * 0.36];
@@ -176,12 +238,17 @@ export class Board {
     replace(this.layers.arrows, line, crosses);
   }
 
-  /** Move a piece along a path, square by square, those it jumps over fading; the first `shown` steps are shown
-   * already. Done at its end. */
+  /**
+   * Move a piece along a path, square by square, while captured pieces fade. Resolve at the end.
+   *
+   * @param {string[]} path
+   * @param {string[]} captured
+   * @param {number} shown how many steps the board shows already
+   */
   async slide(path, captured, shown = 0) {
     const shape = this.#shapes.get(path[0]);
     if (!shape || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    shape.parentNode.append(shape);
+    this.layers.pieces.append(shape);
     const left = path.slice(shown);
     if (left.length < 2) return;
     const frames = left.map(square => {
@@ -189,36 +256,39 @@ export class Board {
       return { transform: `translate(${x}px, ${y}px)`, easing: "ease-in-out" };
     });
     const slide = shape.animate(frames, { duration: STEP_MS * (left.length - 1), fill: "forwards" });
-    const fades = captured
-      .slice(shown)
-      .map((square, index) =>
-        this.#shapes
-          .get(square)
-          ?.animate(
-            { opacity: [1, 0.25] },
-            { delay: STEP_MS * (index + 0.4), duration: STEP_MS / 2, fill: "forwards" },
-          ),
-      );
-    this.#sliding = [slide, ...fades.filter(Boolean)];
-    // Another position shown meanwhile cancels it, which is no fault.
+    const fades = captured.slice(shown).flatMap((square, index) => {
+      const timing = { delay: STEP_MS * (index + 0.4), duration: STEP_MS / 2 };
+      return this.#shapes.get(square)?.animate({ opacity: [1, 0.25] }, { ...timing, fill: "forwards" }) ?? [];
+    });
+    this.#sliding = [slide, ...fades];
+    // A new position cancels the animation, which is no error.
     await slide.finished.catch(() => {});
   }
 
-  /** Let the keyboard come back to that square. */
+  /**
+   * Make a square the one that Tab leads to.
+   *
+   * @param {string} square
+   */
   remember(square) {
     this.cell(this.#focus).tabIndex = -1;
     this.#focus = square;
     this.cell(square).tabIndex = 0;
   }
 
-  /** Give the keyboard to a square. */
+  /**
+   * Focus a square.
+   *
+   * @param {string} square
+   */
   focus(square) {
     this.remember(square);
     this.cell(square).focus({ preventScroll: true });
   }
 
+  /** Draw the squares and the cells. */
   #lay() {
-    const shown = index => (this.#flipped ? 7 - index : index);
+    const shown = (/** @type {number} */ index) => (this.#flipped ? 7 - index : index);
     const columns = [...Array(8).keys()];
     const squares = [];
     const texts = [];
@@ -280,51 +350,3 @@ const arrowHeads = () =>
       svg("path", { d: "M0 0L10 5L0 10z", class: "arrow-head" }),
     ),
   );
-
-const CROWN = "M-.2 .13 L-.235 -.1 L-.1 .0 L0 -.175 L.1 .0 L.235 -.1 L.2 .13 Z";
-
-/** The gradients that all pieces of a document use: in a picture of their own, as hidden ones have none to give. */
-const pieceDefinitions = () =>
-  svg(
-    "svg",
-    { class: "unseen", "aria-hidden": "true" },
-    ["white", "black"].map(side =>
-      svg(
-        "radialGradient",
-        { id: `piece-${side}`, cx: ".38", cy: ".32", r: ".75" },
-        svg("stop", { offset: "0", class: `shade-${side}-near` }),
-        svg("stop", { offset: "1", class: `shade-${side}-far` }),
-      ),
-    ),
-  );
-
-/** A piece `{side, king}` as a group. */
-function pieceShape({ side, king }) {
-  const ring = r => svg("circle", { r, class: "piece-ring" });
-  return svg(
-    "g",
-    { class: `piece piece-${side}` },
-    svg("ellipse", { cx: ".015", cy: ".05", rx: ".4", ry: ".4", class: "piece-shadow" }),
-    svg("circle", { r: ".4", fill: `url(#piece-${side})`, class: "piece-body" }),
-    king
-      ? [svg("circle", { r: ".325", class: "king-ring" }), crown()]
-      : [ring(".31"), ring(".2"), ring(".09")],
-  );
-}
-
-const crown = () =>
-  svg(
-    "g",
-    { class: "crown" },
-    svg("path", { d: CROWN }),
-    svg("rect", { x: "-.2", y: ".155", width: ".4", height: ".055", rx: ".02" }),
-    [
-      [-0.235, -0.115],
-      [0, -0.19],
-      [0.235, -0.115],
-    ].map(([cx, cy]) => svg("circle", { cx, cy, r: ".032" })),
-  );
-
-/** A piece alone, as a picture for a button. */
-export const pieceIcon = piece =>
-  svg("svg", { viewBox: "-.45 -.45 .9 .9", class: "piece-icon", "aria-hidden": "true" }, pieceShape(piece));

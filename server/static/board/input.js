@@ -1,16 +1,33 @@
-/** The board by pointer and keyboard. */
+/**
+ * The board by pointer and keyboard.
+ *
+ * @import { Board } from "./board.js"
+ *
+ * @typedef {object} Held A square under the pointer, until the button is released.
+ * @property {string} square
+ * @property {string} origin
+ * @property {SVGGElement | undefined} shape
+ * @property {number} x
+ * @property {number} y
+ * @property {boolean} dragging
+ */
 
 import { columnOf, rowOf, squareAt } from "../position.js";
 
 const DRAG_PIXELS = 5;
 
-/** Have a board listen to pointers. */
+/**
+ * Pass the input of pointers to the handler of a board.
+ *
+ * @param {Board} board
+ */
 export function listenToPointer(board) {
   const grid = board.grid;
+  /** @type {Held | null} */
   let held = null;
 
-  const letGo = () => {
-    if (held?.dragging && board.shape(held.origin) === held.shape) {
+  const release = () => {
+    if (held?.shape && held.dragging && board.shape(held.origin) === held.shape) {
       held.shape.classList.remove("dragged");
       board.place(held.origin, board.centre(held.square));
     }
@@ -40,10 +57,10 @@ export function listenToPointer(board) {
       if (!far || !held.shape || !board.handler.canDrag(held.square)) return;
       held.dragging = true;
       held.shape.classList.add("dragged");
-      held.shape.parentNode.append(held.shape);
+      board.layers.pieces.append(held.shape);
     }
-    // A new position may have been shown under the hand.
-    if (board.shape(held.origin) !== held.shape) return letGo();
+    // The board may show a new position by now.
+    if (board.shape(held.origin) !== held.shape) return release();
     const { x, y } = board.locate(event.clientX, event.clientY);
     board.place(held.origin, [x, y]);
   });
@@ -52,7 +69,7 @@ export function listenToPointer(board) {
     if (!held || !event.isPrimary) return;
     const { square: from, dragging } = held;
     const { square: to } = board.locate(event.clientX, event.clientY);
-    letGo();
+    release();
     if (dragging && to !== from) board.handler.drop(from, to);
     else if (to !== from) board.handler.refused(from);
     else {
@@ -61,31 +78,51 @@ export function listenToPointer(board) {
     }
   });
 
-  grid.addEventListener("pointercancel", letGo);
+  grid.addEventListener("pointercancel", release);
 
-  // What comes from no pointer comes from a screen reader.
+  // A click without a pointer comes from a screen reader.
   grid.addEventListener("click", event => {
-    const square = event.target.dataset?.square;
-    if (square && event.detail === 0 && !event.pointerType) board.handler.tap(square);
+    const square = squareOf(event);
+    const { detail, pointerType } = /** @type {PointerEvent} */ (event);
+    if (square && detail === 0 && !pointerType) board.handler.tap(square);
   });
 }
 
-/** Where an arrow key leads from a square; up and down zigzag, as every other square is light. */
+/**
+ * The square of the cell that got an event.
+ *
+ * @param {Event} event
+ */
+const squareOf = event => /** @type {HTMLElement} */ (event.target).dataset.square;
+
+/**
+ * The square that a key leads to. Up and down zigzag, as every other square is light.
+ *
+ * @param {string} square
+ * @param {string} key
+ */
 function step(square, key) {
   const [column, row] = [columnOf(square), rowOf(square)];
   const aside = row % 2 === 0 ? 1 : -1;
-  const [toColumn, toRow] = {
+  /** @type {Record<string, [number, number]>} */
+  const squares = {
     ArrowLeft: [column - 2, row],
     ArrowRight: [column + 2, row],
     ArrowUp: [column + aside, row + 1],
     ArrowDown: [column + aside, row - 1],
     Home: [row % 2, row],
     End: [6 + (row % 2), row],
-  }[key];
+  };
+  const [toColumn, toRow] = squares[key];
   const inside = toColumn >= 0 && toColumn < 8 && toRow >= 0 && toRow < 8;
   return inside ? squareAt(toColumn, toRow) : square;
 }
 
+/**
+ * The keys on a flipped board.
+ *
+ * @type {Record<string, string>}
+ */
 const TURNED = {
   ArrowLeft: "ArrowRight",
   ArrowRight: "ArrowLeft",
@@ -95,10 +132,15 @@ const TURNED = {
   End: "Home",
 };
 
-/** Have a board listen to keys. */
+/**
+ * Pass the input of the keyboard to the handler of a board: arrows move over the dark squares, Enter or space
+ * chooses.
+ *
+ * @param {Board} board
+ */
 export function listenToKeys(board) {
   board.grid.addEventListener("keydown", event => {
-    const square = event.target.dataset.square;
+    const square = squareOf(event);
     if (!square || event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.key in TURNED) board.focus(step(square, board.flipped ? TURNED[event.key] : event.key));
     else if (event.key === "Enter" || event.key === " ") {
@@ -109,6 +151,7 @@ export function listenToKeys(board) {
     event.stopPropagation();
   });
   board.grid.addEventListener("focusin", event => {
-    if (event.target.dataset.square) board.remember(event.target.dataset.square);
+    const square = squareOf(event);
+    if (square) board.remember(square);
   });
 }

@@ -1,9 +1,17 @@
-/** Analysis: the verdict, the clocks, the moves, and the line. */
+/**
+ * Analysis: the value of the position, the clocks, the moves, and the best line.
+ *
+ * @import { GameQuery, LineReport, RuledMove } from "../api.js"
+ * @import { Board } from "../board/board.js"
+ * @import { Shared, ShowProblem, View } from "../main.js"
+ * @import { Player } from "../player.js"
+ * @import { Session } from "../session.js"
+ */
 
 import { isDropped } from "../api.js";
 import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
-import { find, html, redraw, replace, showText } from "../dom.js";
+import { find, findAll, html, redraw, replace, showText } from "../dom.js";
 import { t } from "../i18n.js";
 import { showMoves, showScoreSheet } from "../moves.js";
 import {
@@ -23,11 +31,29 @@ const EXAMPLES = [
   ["men", "W:Wg3,h4:Bc7"],
 ];
 
+/** @implements {View} */
 export class AnalysisView {
   name = "analysis";
+  /** @type {Board} */
+  board;
+  /** @type {Session} */
+  session;
+  /** @type {Player} */
+  player;
+  /** @type {ShowProblem} */
+  problem;
+  /** @type {(query: GameQuery) => string} */
+  addressFor;
+  /** @type {Moving} */
+  moving;
 
+  /** @param {Shared} shared */
   constructor({ board, session, player, problem, addressFor }) {
-    Object.assign(this, { board, session, player, problem, addressFor });
+    this.board = board;
+    this.session = session;
+    this.player = player;
+    this.problem = problem;
+    this.addressFor = addressFor;
     this.moving = new Moving(board, (move, shown) => session.play(move, shown));
     find("#best-line").onclick = () => this.#findLine();
     player.addEventListener("changed", () => this.#sheet());
@@ -71,10 +97,11 @@ export class AnalysisView {
     showText(find("#distances"), answer.moves.length && !lack ? distancesText(answer) : null);
     showClocks(find("#clocks"), answer, cases);
     find("#moves-card").hidden = answer.moves.length === 0 || lack !== null;
-    // Until the next answer the list stays in sight, and its moves are those of another position.
+    // The list stays visible until the next answer, but then its moves belong to another position.
     const still = () => this.session.answer === answered;
-    const point = move => still() && this.board.arrow(move?.path, move?.captured);
-    const make = move => still() && this.session.play(move);
+    const point = (/** @type {RuledMove | null} */ move) =>
+      still() && this.board.arrow(move?.path, move?.captured);
+    const make = (/** @type {RuledMove} */ move) => still() && this.session.play(move);
     redraw(find("#moves"), () => showMoves(find("#moves"), answer, { point, make }));
     this.moving.allow(lack ? [] : answer.moves, this.session.node.move?.path ?? []);
     if (choosing && find("#moves-card").hidden) verdict.focus();
@@ -84,28 +111,31 @@ export class AnalysisView {
     const hadKeyboard = document.activeElement === find("#best-line");
     try {
       await this.player.find();
-      // The button is gone, and what it has brought comes instead of it.
-      if (hadKeyboard) (find("#sheet .sheet-ahead") ?? find("#line-end")).focus();
+      // The button is gone: the line gets the focus.
+      if (hadKeyboard) (findAll("#sheet .sheet-ahead")[0] ?? find("#line-end")).focus();
     } catch (error) {
       if (!isDropped(error)) this.problem(error, () => this.#findLine());
     }
   }
 
-  /** What keeps the position from being one of a game; null where nothing does. A move may take the last piece. */
+  /**
+   * Why the position is none of a game, null if it is one. After a move it always is: a move may take the
+   * last piece.
+   */
   get #lack() {
     const { answer, node } = this.session;
     return answer && !node.move ? lackSentence(answer) : null;
   }
 
-  /** The moves made, and after them what is left of the best line. */
+  /** Draw the moves of the game, and after them the rest of the best line. */
   #sheet() {
     const { session, player } = this;
-    const { nodes, index } = session;
+    const { index } = session;
     const ahead = player.ahead;
     const turn = session.startTurn;
-    const made = nodes.slice(1).map(({ move }) => move.move);
+    const made = session.moves.map(({ move }) => move);
     const shown = ahead === null ? made : [...made.slice(0, index), ...ahead];
-    const go = count =>
+    const go = (/** @type {number} */ count) =>
       ahead !== null && count > index ? player.play(count - index).catch(this.problem) : session.to(count);
     const sheet = find("#sheet");
     redraw(sheet, () =>
@@ -118,7 +148,7 @@ export class AnalysisView {
         index,
       ),
     );
-    const end = ahead === null ? null : player.line.answer;
+    const end = ahead === null ? null : (player.line?.answer ?? null);
     showText(find("#line-end"), end && lineEnd(end, session.ruleset));
     find("#sheet").hidden = shown.length === 0;
     find("#best-line").hidden = ahead !== null || session.answer?.moves.length === 0 || this.#lack !== null;
@@ -149,7 +179,12 @@ export class AnalysisView {
   }
 }
 
-/** How a line ends, in a sentence. */
+/**
+ * How a line ends, in a sentence.
+ *
+ * @param {LineReport} line
+ * @param {string} ruleset
+ */
 function lineEnd({ end, winner, fired, moves, dtw }, ruleset) {
   const n = moves.length;
   if (end === "game-over")

@@ -1,10 +1,19 @@
-/** Game: a text in PDN judged under the draw rules, with a graph, the mistakes, and the rule that ended it. */
+/**
+ * Game: a text in PDN judged under the draw rules, with a graph, the mistakes, and the rule that ended it.
+ *
+ * @import { GameReport, GameState, Mistake } from "../api.js"
+ * @import { Shared, ShowProblem, View } from "../main.js"
+ * @import { Change, GameNode, MadeMove, Session } from "../session.js"
+ *
+ * @typedef {{ text: string, numbering: string, ruleset: string }} Judged the text and the rules of the judged
+ *   games
+ */
 
 import { isDropped, Latest } from "../api.js";
 import { Moving } from "../board/moving.js";
 import { gameGraph } from "../charts.js";
 import { showClocks } from "../clocks.js";
-import { find, html, redraw, replace, wholeChoice } from "../dom.js";
+import { card, find, html, redraw, replace, wholeChoice } from "../dom.js";
 import { dropTarget, readText } from "../files.js";
 import { endingSentence, judge, moveNumber, problemOf, refuseTooLong, title } from "../game.js";
 import { list, t } from "../i18n.js";
@@ -19,37 +28,57 @@ const example = () => `[Event "${t("game.exampleTitle")}"]
 1. d2-a5 e1-f2 2. a3-c5 f2:b6 3. a5:c7 1/2-1/2
 `;
 
-/** The board of a game whose first position cannot be read. */
+/** The board of a game whose first position is unreadable. */
 const NOWHERE = { fen: "W:W:B", counters: null };
 
+/** @implements {View} */
 export class GameView {
   name = "game";
+  /** @type {Session} */
+  session;
+  /** @type {ShowProblem} */
+  problem;
+  /** @type {Shared["go"]} */
+  go;
+  /** @type {() => void} */
+  rewrite;
+  element;
+  moving;
   #text = "";
   #numbering = "";
+  /** @type {GameReport[]} */
   #games = [];
-  /** Of what the games are, as the history of the browser keeps it: `text`, `numbering`, `ruleset`. */
-  #asked = null;
+  /** @type {Judged | null} */
+  #judged = null;
   #chosen = 0;
   #busy = false;
   #latest = new Latest();
 
+  /** @param {Shared} shared */
   constructor({ board, session, problem, go, rewrite }) {
-    Object.assign(this, { board, session, problem, go, rewrite });
+    this.session = session;
+    this.problem = problem;
+    this.go = go;
+    this.rewrite = rewrite;
     this.element = find("#game");
-    // Moves are those of the game; others can be tried in the analysis.
+    // The board shows the moves of the game only. The analysis is for others.
     this.moving = new Moving(board, () => {});
     dropTarget(this.element, { file: file => this.#read(file), text: text => this.#judgeText(text) });
   }
 
   memory() {
-    return this.#asked && { ...this.#asked, chosen: this.#chosen };
+    return this.#judged && { ...this.#judged, chosen: this.#chosen };
   }
 
-  /** Take over a game that was judged before the page was loaded anew; it is judged again once it is to be seen. */
+  /**
+   * Take over a game from before a reload. It is judged again when the view is shown.
+   *
+   * @param {Judged & { chosen: number }} memory
+   */
   recall({ chosen, ...judged }) {
     this.#chosen = chosen;
-    if (this.#asked?.text === judged.text && this.#asked.numbering === judged.numbering) return;
-    this.#asked = judged;
+    if (this.#judged?.text === judged.text && this.#judged.numbering === judged.numbering) return;
+    this.#judged = judged;
     this.#text = judged.text;
     this.#numbering = judged.numbering;
     this.#games = [];
@@ -57,7 +86,7 @@ export class GameView {
 
   enter() {
     this.moving.allow([], []);
-    if (this.#asked && (!this.#game || this.#asked.ruleset !== this.session.ruleset)) this.#judgeAgain();
+    if (this.#judged && (!this.#game || this.#judged.ruleset !== this.session.ruleset)) this.#judgeAgain();
     else if (this.#game) this.#toBoard(this.#ply);
     this.render();
   }
@@ -67,6 +96,7 @@ export class GameView {
     this.#busy = false;
   }
 
+  /** @param {Change} how */
   changed(how) {
     if (how === "ruled" && this.#game) this.#judgeAgain();
     this.moving.allow([], this.session.node.move?.squares ?? []);
@@ -77,31 +107,40 @@ export class GameView {
     this.render();
   }
 
-  /** Whether what is on the board is judged here, ply by ply. */
+  /** Whether the board shows a judged game. */
   get judges() {
     return this.#game !== undefined;
   }
 
+  /** @returns {GameReport | undefined} */
   get #game() {
     return this.#games[this.#chosen];
   }
 
-  /** Where the board is in the game, as far as it goes. */
+  /** The ply on the board, at most the last one of the game. */
   get #ply() {
-    return Math.min(this.session.index, this.#game.plies.length);
+    return Math.min(this.session.index, this.#game?.plies.length ?? 0);
   }
 
   #judgeAgain() {
-    const { text, numbering } = this.#asked;
+    if (!this.#judged) return;
+    const { text, numbering } = this.#judged;
     this.#judge(text, numbering, { chosen: this.#chosen, stay: true });
   }
 
+  /** @param {string} text */
   #judgeText(text) {
     this.#text = text;
     this.#judge(text, this.#numbering);
   }
 
-  /** Have a text judged, and show one of its games: at its beginning, or to `stay` at the ply that is on the board. */
+  /**
+   * Have a text judged, and show one of its games.
+   *
+   * @param {string} text
+   * @param {string} numbering
+   * @param {{ chosen?: number, stay?: boolean }} options which game; whether to stay at the ply on the board
+   */
   async #judge(text, numbering, { chosen = 0, stay = false } = {}) {
     const { ruleset } = this.session;
     const signal = this.#latest.begin();
@@ -110,48 +149,44 @@ export class GameView {
     this.render();
     try {
       this.#games = await judge(text, ruleset, numbering, signal);
-      this.#asked = { text, numbering, ruleset };
+      this.#judged = { text, numbering, ruleset };
       this.#chosen = Math.min(chosen, this.#games.length - 1);
       this.#toBoard(stay ? this.#ply : 0);
     } catch (error) {
       if (isDropped(error)) return;
       this.#games = [];
-      // What was judged before is not of this text; a game that is judged again may be so another time.
-      if (!stay) this.#asked = null;
+      // The games before are of another text. A game judged again keeps its text, for another try.
+      if (!stay) this.#judged = null;
       this.problem(error, () => this.#judge(text, numbering, { chosen, stay }));
     }
     this.#busy = false;
     this.rewrite();
     this.render();
-    // What had the keyboard is folded away, once there is a game.
-    if (!stay) (this.#game ? find("#game-result") : this.#field).focus();
+    // Once there is a game, the text field is folded away with the focus.
+    if (!stay) find(this.#game ? "#game-result" : "#pdn").focus();
   }
 
-  get #field() {
-    return this.element.querySelector("#pdn");
-  }
-
-  /** Put the chosen game on the board, at one of its plies. */
+  /**
+   * Show the chosen game on the board, at one of its plies.
+   *
+   * @param {number} ply
+   */
   #toBoard(ply) {
+    if (!this.#game) return;
     const { start, plies, tags } = this.#game;
-    const node = ({ fen, counters }, move) => ({
-      fen,
-      counters,
-      query: { fen: withCounters(fen, counters) },
-      move,
-    });
-    const first = node(start ?? NOWHERE, null);
-    // Other rules may count of it what these do not.
+    const first = nodeOf(start ?? NOWHERE, null);
+    // Other rules may use counters of the FEN that these rules ignore.
     if (start) first.given = { fen: start.fen + fieldsOf(tags.FEN ?? "").join("") };
     const nodes = [
       first,
       ...plies.map(({ move, after }) =>
-        node(after, { move, path: [], captured: [], squares: move.match(/[a-h][1-8]/g) ?? [] }),
+        nodeOf(after, { move, path: [], captured: [], squares: move.match(/[a-h][1-8]/g) ?? [] }),
       ),
     ];
     this.session.restore(nodes, ply);
   }
 
+  /** @param {File | undefined} file */
   async #read(file) {
     if (!file) return;
     try {
@@ -162,10 +197,14 @@ export class GameView {
     }
   }
 
-  /** What is too long is not even put into the field: a page that is asked to show it would stand still. */
+  /**
+   * Refuse to paste a text that is too long: the browser would hang while it shows the text.
+   *
+   * @param {ClipboardEvent} event
+   */
   #paste(event) {
     try {
-      refuseTooLong(event.clipboardData.getData("text").length);
+      refuseTooLong(event.clipboardData?.getData("text").length ?? 0);
     } catch (error) {
       event.preventDefault();
       this.problem(error);
@@ -177,21 +216,22 @@ export class GameView {
   }
 
   #draw() {
-    const open = !this.#game;
-    replace(this.element, this.#entry(open), this.#game ? this.#report() : null);
-    if (!this.#game?.start) return;
+    const game = this.#game;
+    replace(this.element, this.#entry(!game), game ? this.#report(game) : null);
+    if (!game?.start) return;
     const { answer, cases } = this.session;
-    const mistakes = new Map(this.#game.mistakes.map(mistake => [mistake.ply, mistake]));
-    const moves = this.#game.plies.map(({ ply, move }) => ({
-      text: move,
-      mark: mistakes.has(ply) ? "?" : "",
-    }));
-    const go = ply => this.session.to(ply);
-    showScoreSheet(find("#game-sheet"), moves, this.#game.start.turn, this.session.index, go);
+    const mistakes = new Set(game.mistakes.map(({ ply }) => ply));
+    const moves = game.plies.map(({ ply, move }) => ({ text: move, mark: mistakes.has(ply) ? "?" : "" }));
+    const go = (/** @type {number} */ ply) => this.session.to(ply);
+    showScoreSheet(find("#game-sheet"), moves, game.start.turn, this.session.index, go);
     if (answer) showClocks(find("#game-clocks"), answer, cases);
   }
 
-  /** Where the text goes in; folded once there is a game. */
+  /**
+   * The field for the text.
+   *
+   * @param {boolean} open false once there is a game
+   */
   #entry(open) {
     const file = html("input", {
       type: "file",
@@ -256,58 +296,34 @@ export class GameView {
     );
   }
 
-  #report() {
-    const game = this.#game;
-    const { start, plies, mistakes, problems } = game;
-    const { answer, index } = this.session;
-    const graph =
-      start &&
-      plies.length > 0 &&
-      gameGraph({
-        stands: [start, ...plies.map(({ after }) => after)],
-        mistakes: mistakes.map(({ ply }) => ply),
-        current: index,
-        go: ply => this.session.to(ply),
-      });
+  /** @param {GameReport} game */
+  #report(game) {
+    const { start, mistakes, problems } = game;
     return [
       html(
         "div",
         { class: "card" },
-        this.#games.length > 1 ? this.#choice() : html("h2", {}, title(game)),
+        this.#games.length > 1 ? this.#choice(game) : html("h2", {}, title(game)),
         html("p", { id: "game-result", role: "status", tabindex: -1 }, endingSentence(game)),
-        graph,
-        graph && html("p", { class: "graph-legend faint" }, t("game.legend")),
+        start ? this.#graph(game, start) : null,
         html("div", { id: "game-sheet", class: "sheet" }),
-        start
-          ? html("p", { id: "game-verdict", class: "faint" }, answer ? verdictSentence(known(answer)) : "")
-          : null,
-        start
-          ? html(
-              "button",
-              { type: "button", id: "game-analysis", onclick: () => this.go("analysis") },
-              t("game.analyse"),
-            )
-          : null,
+        start ? this.#analysis() : null,
       ),
       start
-        ? html(
-            "div",
-            { class: "card" },
-            html("h3", {}, t("game.mistakes")),
+        ? card(
+            t("game.mistakes"),
             html(
               "ul",
               { id: "game-mistakes", class: "notes" },
               mistakes.length
-                ? mistakes.map(mistake => this.#mistake(mistake))
+                ? mistakes.map(mistake => this.#mistake(game, mistake))
                 : html("li", { class: "faint" }, t("game.noMistakes")),
             ),
           )
         : null,
       problems.length
-        ? html(
-            "div",
-            { class: "card" },
-            html("h3", {}, t("game.problems")),
+        ? card(
+            t("game.problems"),
             html(
               "ul",
               { class: "notes", id: "game-problems" },
@@ -315,18 +331,39 @@ export class GameView {
             ),
           )
         : null,
-      start
-        ? html(
-            "div",
-            { class: "card" },
-            html("h3", {}, t("clocks.title")),
-            html("div", { id: "game-clocks" }),
-          )
-        : null,
+      start ? card(t("clocks.title"), html("div", { id: "game-clocks" })) : null,
     ];
   }
 
-  #choice() {
+  /**
+   * @param {GameReport} game
+   * @param {GameState} start
+   */
+  #graph({ plies, mistakes }, start) {
+    if (!plies.length) return null;
+    const graph = gameGraph({
+      states: [start, ...plies.map(({ after }) => after)],
+      mistakes: mistakes.map(({ ply }) => ply),
+      current: this.session.index,
+      go: ply => this.session.to(ply),
+    });
+    return [graph, html("p", { class: "graph-legend faint" }, t("game.legend"))];
+  }
+
+  #analysis() {
+    const { answer } = this.session;
+    return [
+      html("p", { id: "game-verdict", class: "faint" }, answer ? verdictSentence(known(answer)) : ""),
+      html(
+        "button",
+        { type: "button", id: "game-analysis", onclick: () => this.go("analysis") },
+        t("game.analyse"),
+      ),
+    ];
+  }
+
+  /** @param {GameReport} current */
+  #choice(current) {
     return html(
       "label",
       { class: "stacked" },
@@ -349,20 +386,16 @@ export class GameView {
           ),
         ),
       ),
-      wholeChoice(title(this.#game)),
+      wholeChoice(title(current)),
     );
   }
 
-  #mistake({
-    ply,
-    move,
-    player,
-    rules_before: before,
-    rules_after: after,
-    board_before,
-    board_after,
-    keeping,
-  }) {
+  /**
+   * @param {GameReport} game
+   * @param {Mistake} mistake
+   */
+  #mistake(game, { ply, move, player, keeping, ...outcomes }) {
+    const { rules_before: before, rules_after: after, board_before, board_after } = outcomes;
     const [was, is] = before === after ? [board_before, board_after] : [before, after];
     const text = t("game.mistake", { was: t(`outcome.${was}`), is: t(`outcome.${is}`) });
     const kept = keeping.length ? ` ${t("game.keeping", { moves: list(keeping) })}` : "";
@@ -372,9 +405,21 @@ export class GameView {
       html(
         "button",
         { type: "button", class: "link-button", "data-ply": ply, onclick: () => this.session.to(ply) },
-        `${moveNumber(this.#game, ply)} ${move}?`,
+        `${moveNumber(game, ply)} ${move}?`,
       ),
       ` ${t(`side.${player}`)}: ${text}${kept}`,
     );
   }
 }
+
+/**
+ * @param {{ fen: string, counters: GameNode["counters"] }} state
+ * @param {MadeMove | null} move
+ * @returns {GameNode}
+ */
+const nodeOf = ({ fen, counters }, move) => ({
+  fen,
+  counters,
+  query: { fen: withCounters(fen, counters) },
+  move,
+});

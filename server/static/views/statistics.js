@@ -1,7 +1,14 @@
-/** Statistics: what each material is worth, the longest wins, and how long wins take. */
+/**
+ * Statistics: the outcomes of each material, the longest wins, and the distances of wins.
+ *
+ * @import { MaterialDetails, MaterialReport, MaterialsReport } from "../api.js"
+ * @import { Shared, ShowProblem, View } from "../main.js"
+ * @import { Side } from "../position.js"
+ * @import { Session } from "../session.js"
+ */
 
 import { askMaterial, askMaterials, isDropped, Latest } from "../api.js";
-import { pieceIcon } from "../board/board.js";
+import { pieceIcon } from "../board/pieces.js";
 import { histogram, OUTCOMES, outcomeBar } from "../charts.js";
 import { find, html, redraw, replace, wholeChoice } from "../dom.js";
 import { number, percent, t } from "../i18n.js";
@@ -10,26 +17,44 @@ import { OFFICIAL, rulesetName } from "../verdict.js";
 
 const SHOWN_PIECES = 4;
 
+/** @implements {View} */
 export class StatisticsView {
   name = "statistics";
+  /** @type {Session} */
+  session;
+  /** @type {ShowProblem} */
+  problem;
+  /** @type {Shared["go"]} */
+  go;
+  /** @type {() => void} */
+  rewrite;
+  element = find("#statistics-content");
+  /** @type {string | null} */
   #material = null;
+  /** @type {MaterialsReport | null} */
   #all = null;
+  /** @type {number | null} */
   #pieces = null;
+  /** @type {MaterialDetails | null} */
   #detail = null;
   #histogram = "dtw_win";
   #logarithmic = false;
   #latest = new Latest();
   #details = new Latest();
 
+  /** @param {Shared} shared */
   constructor({ session, problem, go, rewrite }) {
-    Object.assign(this, { session, problem, go, rewrite });
-    this.element = find("#statistics-content");
+    this.session = session;
+    this.problem = problem;
+    this.go = go;
+    this.rewrite = rewrite;
   }
 
   kept() {
     return { material: this.#material, pieces: this.#pieces };
   }
 
+  /** @param {{ material: string | null, pieces: string | null }} address */
   read({ material, pieces }) {
     this.#material = material;
     this.#pieces = Number(pieces) || null;
@@ -57,7 +82,13 @@ export class StatisticsView {
 
   answered() {}
 
-  /** Tell of a material, beside the list of those with as many pieces as it has, or with another number of them. */
+  /**
+   * Show the details of a material, beside the list of materials.
+   *
+   * @param {string} name
+   * @param {number | null} pieces how many pieces the materials of the list have; null for as many as this
+   *   one
+   */
   async #open(name, pieces = null) {
     this.#material = name;
     this.#list(pieces ?? name.length - 1);
@@ -71,6 +102,7 @@ export class StatisticsView {
     }
   }
 
+  /** @param {number} pieces */
   #list(pieces) {
     this.#pieces = pieces;
     this.rewrite();
@@ -82,14 +114,21 @@ export class StatisticsView {
   }
 
   #draw() {
-    if (!this.#all) return replace(this.element, html("p", { class: "faint" }, t("statistics.loading")));
-    const materials = this.#all.materials;
-    if (!materials.length) return replace(this.element, html("p", {}, t("statistics.none")));
+    if (!this.#all) {
+      replace(this.element, html("p", { class: "faint" }, t("statistics.loading")));
+      return;
+    }
+    const { materials } = this.#all;
+    if (!materials.length) {
+      replace(this.element, html("p", {}, t("statistics.none")));
+      return;
+    }
     const numbers = [...new Set(materials.map(({ pieces }) => pieces))];
-    if (!numbers.includes(this.#pieces)) this.#pieces = Math.min(SHOWN_PIECES, numbers.at(-1));
+    if (this.#pieces === null || !numbers.includes(this.#pieces))
+      this.#pieces = Math.min(SHOWN_PIECES, numbers[numbers.length - 1]);
     replace(
       this.element,
-      this.#overview(materials, numbers),
+      this.#overview(this.#all, numbers),
       html(
         "div",
         { class: "statistics" },
@@ -101,13 +140,19 @@ export class StatisticsView {
         html(
           "div",
           { class: "card", id: "material-detail" },
-          this.#detail ? this.#about(this.#detail) : html("p", { class: "faint" }, t("statistics.choose")),
+          this.#detail
+            ? this.#about(this.#detail, this.#all)
+            : html("p", { class: "faint" }, t("statistics.choose")),
         ),
       ),
     );
   }
 
-  #overview(materials, numbers) {
+  /**
+   * @param {MaterialsReport} all
+   * @param {number[]} numbers the numbers of pieces
+   */
+  #overview({ materials, ruleset }, numbers) {
     const positions = materials.reduce((sum, each) => sum + (each.positions ?? 0), 0);
     return html(
       "div",
@@ -119,7 +164,7 @@ export class StatisticsView {
         t("statistics.about", {
           positions: t("statistics.ofPositions", { n: positions }),
           kinds: t("statistics.ofKinds", { n: materials.length }),
-          ruleset: this.#all.ruleset ? rulesetName(this.#all.ruleset) : "–",
+          ruleset: ruleset ? rulesetName(ruleset) : "–",
         }),
       ),
       html(
@@ -148,6 +193,7 @@ export class StatisticsView {
     );
   }
 
+  /** @param {MaterialReport[]} materials */
   #table(materials) {
     const head = ["material", "outcomes", "longest"].map(name =>
       html("th", { scope: "col" }, t(`statistics.${name}`)),
@@ -193,7 +239,11 @@ export class StatisticsView {
     );
   }
 
-  #about(detail) {
+  /**
+   * @param {MaterialDetails} detail
+   * @param {MaterialsReport} all
+   */
+  #about(detail, all) {
     return [
       html("h2", {}, icons(detail.material), ` ${detail.material}`),
       html(
@@ -203,11 +253,12 @@ export class StatisticsView {
       ),
       this.#counts(detail),
       this.#longest(detail),
-      this.#histograms(detail),
+      this.#histograms(detail, all),
       this.#leads(detail),
     ];
   }
 
+  /** @param {MaterialDetails} detail */
   #counts(detail) {
     if (detail.win === null) return null;
     const rows = OUTCOMES.map(([field, outcome]) =>
@@ -226,15 +277,16 @@ export class StatisticsView {
     return [outcomeBar(detail), html("table", { class: "counts" }, html("tbody", {}, rows))];
   }
 
+  /** @param {MaterialDetails} detail */
   #longest({ longest }) {
-    const found = Object.entries(longest).filter(([, each]) => each?.fen);
+    const found = Object.entries(longest).flatMap(([name, each]) => (each?.fen ? { name, ...each } : []));
     if (!found.length) return null;
     return [
       html("h3", {}, t("statistics.longestTitle")),
       html(
         "ul",
         { class: "links", id: "longest" },
-        found.map(([name, { plies, fen }]) =>
+        found.map(({ name, plies, fen }) =>
           html(
             "li",
             {},
@@ -249,15 +301,22 @@ export class StatisticsView {
     ];
   }
 
+  /** @param {string} fen */
   #show(fen) {
     this.go("analysis", { quiet: true });
     this.session.load({ fen });
   }
 
-  #histograms({ histograms }) {
-    const known = Object.entries(histograms).filter(([, counts]) => counts?.length);
-    if (!known.length) return Object.values(histograms).some(Boolean) ? null : this.#uncounted();
-    const [name, counts] = known.find(([each]) => each === this.#histogram) ?? known[0];
+  /**
+   * @param {MaterialDetails} detail
+   * @param {MaterialsReport} all
+   */
+  #histograms({ histograms }, all) {
+    const counted = Object.entries(histograms).flatMap(([name, counts]) =>
+      counts?.length ? { name, counts } : [],
+    );
+    if (!counted.length) return Object.values(histograms).some(Boolean) ? null : uncounted(all);
+    const { name, counts } = counted.find(each => each.name === this.#histogram) ?? counted[0];
     const select = html(
       "select",
       {
@@ -267,8 +326,12 @@ export class StatisticsView {
           this.render();
         },
       },
-      known.map(([each]) =>
-        html("option", { value: each, selected: each === name }, t(`statistics.histogram.${each}`)),
+      counted.map(each =>
+        html(
+          "option",
+          { value: each.name, selected: each.name === name },
+          t(`statistics.histogram.${each.name}`),
+        ),
       ),
     );
     const logarithmic = html("input", {
@@ -292,20 +355,7 @@ export class StatisticsView {
     ];
   }
 
-  /** Tables of an earlier version: how to come by what they do not have. */
-  #uncounted() {
-    return [
-      html("h3", {}, t("statistics.distances")),
-      html(
-        "p",
-        { class: "faint", id: "uncounted" },
-        t("statistics.uncounted"),
-        " ",
-        html("code", {}, generateCommand(this.#all)),
-      ),
-    ];
-  }
-
+  /** @param {MaterialDetails} detail */
   #leads({ depends_on: names }) {
     if (!names.length) return null;
     return [
@@ -321,17 +371,37 @@ export class StatisticsView {
   }
 }
 
-/** On a phone the material may have been chosen far below what is told of it. */
+/**
+ * How to make what tables of an earlier version lack.
+ *
+ * @param {MaterialsReport} all
+ */
+const uncounted = all => [
+  html("h3", {}, t("statistics.distances")),
+  html(
+    "p",
+    { class: "faint", id: "uncounted" },
+    t("statistics.uncounted"),
+    " ",
+    html("code", {}, generateCommand(all)),
+  ),
+];
+
+/** Scroll to the details of a material. On a phone they may be far from the list. */
 function showDetail() {
   const detail = find("#material-detail");
   const { top, bottom } = detail.getBoundingClientRect();
   if (bottom < 0 || top > innerHeight) detail.scrollIntoView({ block: "start" });
 }
 
-/** The pieces of a material as small pictures, the side to move first and white. */
+/**
+ * The pieces of a material as small pictures: the side to move first, in white.
+ *
+ * @param {string} name
+ */
 function icons(name) {
   const [own, other] = name.split("v");
-  const side = (letters, color) =>
+  const side = (/** @type {string} */ letters, /** @type {Side} */ color) =>
     [...letters].map(letter => pieceIcon({ side: color, king: letter === "K" }));
   return html(
     "span",
@@ -344,10 +414,14 @@ function icons(name) {
 
 const WITHOUT_DTW = ["wdl", "dtc", "dtb"];
 
-/** The command for what the server says of its materials: the same ones, of the same kind. */
+/**
+ * The command that makes the tables of the server anew: the same materials, the same rules, the same metrics.
+ *
+ * @param {MaterialsReport} all
+ */
 export function generateCommand({ pieces, ruleset, materials }) {
   const metrics = new Set(materials.flatMap(each => each.metrics));
-  // Single materials come with all that they lead to, their mirrors too.
+  // The command makes all successors of a single material too, and its mirror.
   const single = materials
     .filter(each => each.pieces > pieces)
     .map(each => [each.material, each.mirror])
