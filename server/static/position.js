@@ -96,7 +96,7 @@ export const fieldsOf = fen => fen.match(COUNTING) ?? [];
  *
  * @param {string} fen
  */
-export const withoutFields = fen => fen.replace(COUNTING, "");
+const withoutFields = fen => fen.replace(COUNTING, "");
 
 /**
  * The FEN of a position, without counters: kings before men, squares in their order.
