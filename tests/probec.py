@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-import pytest
+from needed_tools import need
 from numpy.typing import NDArray
 
 from tablebase.board.position import Color, Position
@@ -68,15 +68,14 @@ def c_positions(sets: NDArray[np.uint32], black: NDArray[np.bool_]) -> NDArray[n
 
 
 def build(folder: Path, source: Path = SOURCES / "shashki_probe.c") -> Path:
-    """Compile the library; skip the test if there is no compiler or no zstd.h."""
+    """Compile the library, for which a test needs a compiler and zstd.h."""
     compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("there is no C compiler, cc")
+    need(compiler, "there is no C compiler, cc")
+    assert compiler is not None
     header = subprocess.run(
         [compiler, "-E", "-"], input="#include <zstd.h>\n", capture_output=True, text=True, check=False
     )
-    if header.returncode:
-        pytest.skip("there is no zstd.h (Debian: libzstd-dev)")
+    need(header.returncode == 0, "there is no zstd.h (Debian: libzstd-dev)")
     library = folder / "libshashki_probe.so"
     command = [compiler, "-O2", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fPIC", "-shared"]
     command += ["-fvisibility=hidden"]

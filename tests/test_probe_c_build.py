@@ -11,6 +11,7 @@ from pathlib import Path
 
 import probec
 import pytest
+from needed_tools import need
 
 ROOT = Path(__file__).parent.parent
 PROBE = ROOT / "probe"
@@ -21,7 +22,7 @@ position     win           DTC 4  DTW 7  DTB 6
 
 @pytest.fixture(scope="module", autouse=True)
 def compiler(tmp_path_factory: pytest.TempPathFactory) -> None:
-    probec.build(tmp_path_factory.mktemp("probe"))  # skips if it is missing
+    probec.build(tmp_path_factory.mktemp("probe"))
 
 
 def run(*command: str | Path, **variables: str) -> str:
@@ -34,8 +35,8 @@ def run(*command: str | Path, **variables: str) -> str:
 
 def tool(name: str) -> str:
     found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"there is no {name}")
+    need(found, f"there is no {name}")
+    assert found is not None
     return found
 
 

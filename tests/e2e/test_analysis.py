@@ -4,8 +4,6 @@ import re
 
 import pytest
 from desk import Desk
-
-pytest.importorskip("playwright")
 from playwright.sync_api import Route, expect
 
 THREE_KINGS = "W:WKc1,Kf8,Kh2:BKa7"

@@ -4,9 +4,8 @@ import re
 from typing import Any
 
 import pytest
+from axe_playwright_python import sync_playwright as axe
 from desk import Desk
-
-pytest.importorskip("playwright")
 from playwright.sync_api import expect
 
 FEN = "W:WKc1,Kf8,Kh2:BKa7"
@@ -281,7 +280,6 @@ def test_the_colours_are_those_of_the_system_unless_chosen(desk: Desk) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_axe_finds_no_serious_fault(desk: Desk, view: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     settled(desk, view)
     if not view:
         desk.find("#set-up").click()

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 from desk import Desk
-
-pytest.importorskip("playwright")
 from playwright.sync_api import expect
 
 GAMES = Path(__file__).parent.parent / "golden" / "games.pdn"

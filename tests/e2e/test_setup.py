@@ -2,8 +2,6 @@
 
 import pytest
 from desk import Desk
-
-pytest.importorskip("playwright")
 from playwright.sync_api import expect
 
 
