@@ -14,23 +14,23 @@ from generator.memory import Memory
 from generator.plan import Plan, available_cores
 from generator.solver.batch import (
     Batch,
-    balance_climb,
-    balance_draws,
-    balance_pass,
-    board_pass,
-    exits_of_kings,
-    exits_of_men,
-    gather_batch,
-    passes_of_kings,
-    passes_of_men,
+    conversions_with_kings,
+    conversions_without_kings,
+    dtb_beyond_limit_step,
+    dtb_draws_step,
+    dtb_step,
+    outcome_step,
+    passes_with_kings,
+    passes_without_kings,
+    results_step,
 )
 from generator.solver.blocks import Blocks
-from generator.solver.dtb import stair_room
+from generator.solver.dtb import slack_buffers
 from generator.solver.dtb_scores import NO_TIERS, DtbScores
 from generator.solver.parallel import shared_kernels
 from generator.solver.solver import empty_results, is_shared
 from generator.solver.subsets import subsets
-from generator.solver.successors import allocate, places_of
+from generator.solver.successors import allocate, find_locations
 from generator.solver.workspace import Workspace
 from tablebase.board.material import Material
 from tablebase.kernels.jit import compile_for, interruptible, is_compiled, reported
@@ -72,30 +72,30 @@ def _solver_calls(parts: SolverParts) -> tuple[_Calls, _Calls]:
     """
     smallest = Material(1, 0, 1, 0)
     placed = Blocks(smallest).place(0, 1)
-    batch = Batch(1, 1, placed.men, placed.turned_men, np.ascontiguousarray(placed.bases.T))
-    tables, afters = subsets(1, 0), allocate([smallest], smallest.pieces)
-    shop = Workspace(smallest)
-    work, rooms, strip = shop.capture_work, shop.rooms, shop.strip_room
+    batch = Batch(1, 1, placed.men, placed.turned_men, np.ascontiguousarray(placed.first_index.T))
+    tables, successors = subsets(1, 0), allocate([smallest], smallest.pieces)
+    workspace = Workspace(smallest)
+    work, buffers, strip = workspace.capture_work, workspace.buffers, workspace.strip_buffer
     results, tiers = (empty_results(smallest), empty_results(smallest)), (NO_TIERS, NO_TIERS)
-    exits = batch, tables, afters, work, rooms, results, False
-    passes = batch, 30, tables, afters, rooms, strip
-    first: _Calls = [(passes_of_kings, *passes)]
+    conversions = batch, tables, successors, work, buffers, results, False
+    passes = batch, 30, tables, successors, buffers, strip
+    first: _Calls = [(passes_with_kings, *passes)]
     second: _Calls = [
-        (exits_of_kings, *exits),
-        (exits_of_men, *exits),
-        (passes_of_men, *passes),
-        (gather_batch, batch, tables, afters, rooms, work, results, False),
+        (conversions_with_kings, *conversions),
+        (conversions_without_kings, *conversions),
+        (passes_without_kings, *passes),
+        (results_step, batch, tables, successors, buffers, work, results, False),
     ]
     if parts.balance:
         first += [
-            (balance_pass, batch, 30, tables, afters, work, rooms, strip, tiers),
-            (balance_climb, batch, 30, 30, 0, tables, afters, rooms, tiers, stair_room(1)),
+            (dtb_step, batch, 30, tables, successors, work, buffers, strip, tiers),
+            (dtb_beyond_limit_step, batch, 30, 30, 0, tables, successors, buffers, tiers, slack_buffers(1)),
         ]
-        second += [(balance_draws, batch, tables, afters, rooms, tiers)]
+        second += [(dtb_draws_step, batch, tables, successors, buffers, tiers)]
     if not parts.dtw:
-        first += [(board_pass, batch, tables, afters, rooms, strip, shop.board_words, True)]
+        first += [(outcome_step, batch, tables, successors, buffers, strip, workspace.exceptions, True)]
     if parts.shared:
-        more = shared_kernels(batch, tables, afters, rooms, shop.board_words, results)
+        more = shared_kernels(batch, tables, successors, buffers, workspace.exceptions, results)
         first, second = first + more[::2], second + more[1::2]
     return first, second
 
@@ -139,8 +139,8 @@ def compile_solver(parts: SolverParts, report: Report = lambda name, done, total
 def _compile_between_blocks() -> None:
     """Compile the kernels that the calling thread runs between blocks, by running them on small materials."""
     smallest, with_man = Material(1, 0, 1, 0), Material(1, 1, 1, 0)
-    DtbScores(with_man, Blocks(with_man), Memory()).of_run(0)
-    places_of(allocate([smallest], smallest.pieces), 0, 1, 0, 2)
+    DtbScores(with_man, Blocks(with_man), Memory()).tiers_of_run(0)
+    find_locations(allocate([smallest], smallest.pieces), 0, 1, 0, 2)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from tightrules import tight
 
 from generator.materials import both, pairs
 from generator.run import generate
-from generator.solver import successors as afters
+from generator.solver import successors
 from generator.solver.results import NOT_DECIDED, Results, distances, outcomes
 from generator.solver.solver import SliceSolver, counts_balance
 from generator.verify.verify import verify
@@ -32,11 +32,11 @@ def solved() -> dict[Material, Results]:
     every = [m for n in (2, 3, 4) for m in materials(n)]
     found = {}
     with ThreadPoolExecutor(2) as threads:
-        arena = afters.allocate(every, 4)
+        arena = successors.allocate(every, 4)
         limit = OFFICIAL.king_moves_plies
-        crew = SliceSolver(arena, limit, threads, 2, lambda positions: None, OFFICIAL.balance_plies)
+        solver = SliceSolver(arena, limit, threads, 2, lambda positions: None, OFFICIAL.balance_plies)
         for pair in pairs(4):
-            results = crew.solve(pair)
+            results = solver.solve(pair)
             if counts_balance(pair):
                 found.update(zip(both(pair), results, strict=False))
     return found
@@ -76,12 +76,12 @@ def test_a_smaller_limit_of_the_balance_count_draws_what_needs_more(
     every = [m for n in (2, 3, 4) for m in materials(n)]
     allowed = dict.fromkeys(pairs(4), OFFICIAL.balance_plies) | {material: lambda pieces: balance}
     with ThreadPoolExecutor(2) as threads:
-        arena = afters.allocate(every, 4)
+        arena = successors.allocate(every, 4)
         for pair in pairs(4):
-            crew = SliceSolver(
+            solver = SliceSolver(
                 arena, OFFICIAL.king_moves_plies, threads, 2, lambda positions: None, allowed[pair]
             )
-            tight = crew.solve(pair)
+            tight = solver.solve(pair)
             if pair == material:
                 break
     for slice_, results in zip(both(material), tight, strict=True):
@@ -100,10 +100,10 @@ def test_under_tight_limits_dtb_is_what_the_naive_solver_needs(kings: int, balan
     slices = [Material.parse(text) for text in ("KvK", "KvM", "KKvK", "KMvK")]
     every = [each for pair in slices for each in both(pair)]
     with ThreadPoolExecutor(2) as threads:
-        arena = afters.allocate(every, 3)
-        crew = SliceSolver(arena, kings, threads, 2, lambda positions: None, lambda pieces: balance)
+        arena = successors.allocate(every, 3)
+        solver = SliceSolver(arena, kings, threads, 2, lambda positions: None, lambda pieces: balance)
         for pair in slices:
-            solved = crew.solve(pair)
+            solved = solver.solve(pair)
     graph = naive_twocounts.graph_of(every)
     expected = naive_twocounts.solve(graph, kings, balance)
     alone = naive_twocounts.solve(graph, kings, None)

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from squaresets import ALL_LANES, coordinates, rank, set_of, squares_of
 
-from generator.solver import successors as afters
-from generator.solver.conversions import take_exits
+from generator.solver import successors
+from generator.solver.conversions import score_conversions
 from generator.solver.events import list_events
-from generator.solver.man_conversions import take_exits_of_men
+from generator.solver.man_conversions import score_man_conversions
 from generator.solver.side import WINS_SLOT, Side, make_side
 from generator.solver.solver import empty_results
 from generator.solver.subsets import subsets
@@ -29,7 +29,7 @@ from tablebase.kernels.jit import for_python
 
 GOLDEN = Path(__file__).parent / "golden"
 
-find_exits, find_exits_of_men = for_python(take_exits), for_python(take_exits_of_men)
+find_conversions, find_man_conversions = for_python(score_conversions), for_python(score_man_conversions)
 list_all_events = for_python(list_events)
 
 
@@ -44,7 +44,7 @@ class MadeUp:
         self._values: dict[Position, tuple[int, bool, bool]] = {}
         # Without scores the kernels would take it that nobody wants DTW.
         needed = self.needed(material) or [Material(1, 0, 1, 0)]
-        self.arena: SuccessorTables = afters.allocate(needed, material.pieces + 1)
+        self.arena: SuccessorTables = successors.allocate(needed, material.pieces + 1)
         self._poison(slice(None), slice(None))
 
     @staticmethod
@@ -108,7 +108,7 @@ class MadeUp:
         return 32 * self.arena.packed_start[counts] + offset, self.arena.score_start[counts] + offset
 
 
-def expected_exits(made_up: MadeUp, position: Position) -> tuple[bool, int, bool, bool, bool]:
+def expected_conversions(made_up: MadeUp, position: Position) -> tuple[bool, int, bool, bool, bool]:
     """Quiet or not, best score (0: no exit), whether there is an exit, one that wins, one that is safe."""
     moves = [move for move in legal_moves(position) if move.zeroing]
     values = [made_up.value(position_after(position, move)) for move in moves]
@@ -143,21 +143,23 @@ def kings_at(side: Side, row: int, column: int) -> tuple[int, int]:
 
 
 def side_of(
-    material: Material, men: int, opponent_men: int, workshop: Workspace, arena: SuccessorTables
+    material: Material, men: int, opponent_men: int, workspace: Workspace, arena: SuccessorTables
 ) -> Side:
     placement = np.array([[men, opponent_men]], np.int64)
-    bases = np.zeros(1, np.int64)
-    return make_side(material.own_kings, material.other_kings, placement, bases, arena, workshop.rooms[0])
+    first_index = np.zeros(1, np.int64)
+    return make_side(
+        material.own_kings, material.other_kings, placement, first_index, arena, workspace.buffers[0]
+    )
 
 
-def found_exits(side: Side, arena: SuccessorTables, workshop: Workspace) -> dict[int, list[int]]:
+def found_conversions(side: Side, arena: SuccessorTables, workspace: Workspace) -> dict[int, list[int]]:
     """Run the kernel; for each word that has exits, the best score of each lane (0: none). Where both sides
     have kings, so say the events too."""
     tables = subsets(max(side.kings, side.opponent_kings), max(side.kings - 1, 0))
     nothing_known = empty_results(Material(1, 0, 1, 0))
-    bases = np.zeros(1, np.int64)
-    take = find_exits if side.kings else find_exits_of_men
-    take(side, tables, arena, workshop.capture_work, False, nothing_known, bases)
+    first_index = np.zeros(1, np.int64)
+    take = find_conversions if side.kings else find_man_conversions
+    take(side, tables, arena, workspace.capture_work, False, nothing_known, first_index)
     words = side.rows * side.columns
     scores = side.dtw[: words * side.lanes].reshape(words, side.lanes).copy()
     found = {word: scores[word].tolist() for word in range(words) if side.rule_any[word]}
@@ -180,15 +182,15 @@ def found_exits(side: Side, arena: SuccessorTables, workshop: Workspace) -> dict
     return found
 
 
-def check_exits(
+def check_conversions(
     material: Material, men: int, opponent_men: int, made_up: MadeUp, chosen: list[tuple[int, int]] | int
 ) -> tuple[int, int]:
     """Compare some words of a block (so many at random, or these) with the readable rules; how many positions
     were compared, how many of them had a capture."""
-    workshop = Workspace(material)
+    workspace = Workspace(material)
     for _ in range(3):  # room for an event a lane
-        workshop.grow()
-    side = side_of(material, men, opponent_men, workshop, made_up.arena)
+        workspace.grow_events()
+    side = side_of(material, men, opponent_men, workspace, made_up.arena)
     if isinstance(chosen, int):
         words = list(words_of(side, Random(men), chosen))
     else:
@@ -202,15 +204,15 @@ def check_exits(
         for lane in squares_of(lanes):
             kings = own | 1 << lane if side.kings else 0
             position = Position(men, kings, opponent_men, opponents)
-            expected[row * side.columns + column, lane] = position, expected_exits(made_up, position)
+            expected[row * side.columns + column, lane] = position, expected_conversions(made_up, position)
             if side.kings:
                 made_up.empty_lane(position, lane)
-    scores = found_exits(side, made_up.arena, workshop)
+    scores = found_conversions(side, made_up.arena, workspace)
     captures = 0
-    for (word, lane), (position, (quiet, best, any_exit, win, safe)) in expected.items():
+    for (word, lane), (position, (quiet, best, any_conversion, win, safe)) in expected.items():
         bits = [side.quiet, side.rule_any, side.rule_win, side.rule_safe]
         found = [bool(int(words[word]) >> lane & 1) for words in bits]
-        assert found == [quiet, any_exit, win, safe], position.to_fen()
+        assert found == [quiet, any_conversion, win, safe], position.to_fen()
         assert scores.get(word, [0] * 32)[lane] == best, position.to_fen()
         captures += not quiet
     for row, column, lanes in words:
@@ -238,7 +240,7 @@ def test_exits_are_the_best_successors(name: str) -> None:
         opponent_men = set_of(random, material.other_men, ALL_SQUARES & ~0xF & ~men)
         words = 4 if material.men else 40
         words *= 1 if material.own_kings else 10
-        compared, capturing = check_exits(material, men, opponent_men, made_up, words)
+        compared, capturing = check_conversions(material, men, opponent_men, made_up, words)
         positions += compared
         captures += capturing
     assert positions >= 40
@@ -253,7 +255,7 @@ def golden_captures() -> list[Position]:
         position = naive.white_to_move(Position.from_fen(case["position"]))
         others = (position.bm | position.bk).bit_count()
         material = Material.of(position)
-        size = sum(map(afters.size_in_bytes, MadeUp.needed(material)))
+        size = sum(map(successors.size_in_bytes, MadeUp.needed(material)))
         if position.wm | position.wk and 0 < others <= 7 and size < MadeUp.LARGEST:
             found.append(position)
     return found
@@ -268,4 +270,4 @@ def test_exits_of_captures_from_outside() -> None:
         made_up = MadeUp(material, Random(position.to_fen()))
         rows = {rank(position.wk & ~(1 << lane)) for lane in squares_of(position.wk)} or {0}
         column = rank(position.bk)
-        check_exits(material, position.wm, position.bm, made_up, [(row, column) for row in rows])
+        check_conversions(material, position.wm, position.bm, made_up, [(row, column) for row in rows])

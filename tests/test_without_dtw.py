@@ -17,9 +17,9 @@ from generator.errors import DistanceOverflowError
 from generator.materials import Scope, both, pairs
 from generator.plan import plan
 from generator.run import generate, make_plan
-from generator.solver import solver as slices
-from generator.solver import successors as afters
-from generator.solver import workspace as workshop
+from generator.solver import solver as solver_module
+from generator.solver import successors
+from generator.solver import workspace as workspace_module
 from generator.solver.encode import SliceCounts, read_stored
 from generator.solver.passes import DTC_TOO_LONG
 from generator.solver.results import LONGEST_DTC, Results, is_stored, outcomes
@@ -28,13 +28,13 @@ from generator.solver.successors import (
     DRAWN,
     OutcomeExceptions,
     SuccessorTables,
-    guard_of,
-    on_board,
-    room_for,
-    with_more,
-    without,
+    drop_exceptions,
+    empty_exceptions,
+    empty_filter,
+    merge_exceptions,
+    unruled_words,
 )
-from generator.solver.workspace import Workspace, is_done
+from generator.solver.workspace import Workspace, retry_with_more_space
 from tablebase.board.material import Material
 from tablebase.rules.ruleset import Ruleset
 from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL
@@ -48,7 +48,7 @@ OUTCOMES = (Metric.WDL, Metric.DTC)
 
 def arena_of(pieces: int, with_scores: bool) -> SuccessorTables:
     every = [m for pair in pairs(pieces) for m in both(pair)]
-    return afters.allocate(every, pieces, with_scores=with_scores)
+    return successors.allocate(every, pieces, with_scores=with_scores)
 
 
 def solve(
@@ -57,11 +57,13 @@ def solve(
     """The values of all pairs, and the after tables."""
     arena = arena_of(pieces, with_scores)
     with ThreadPoolExecutor(jobs) as threads:
-        crew = crew_for(arena, ruleset, threads, jobs)
-        return {pair: crew.solve(pair) for pair in pairs(pieces)}, crew._afters
+        solver = solver_for(arena, ruleset, threads, jobs)
+        return {pair: solver.solve(pair) for pair in pairs(pieces)}, solver.successors
 
 
-def crew_for(arena: SuccessorTables, ruleset: Ruleset, threads: ThreadPoolExecutor, jobs: int) -> SliceSolver:
+def solver_for(
+    arena: SuccessorTables, ruleset: Ruleset, threads: ThreadPoolExecutor, jobs: int
+) -> SliceSolver:
     limit, balance = ruleset.king_moves_plies, ruleset.balance_plies
     return SliceSolver(arena, limit, threads, jobs, lambda positions: None, balance)
 
@@ -92,8 +94,8 @@ def by_number(tables: SuccessorTables, words: NDArray[np.uint32]) -> NDArray[np.
         np.argwhere(tables.start >= 0).tolist(), key=lambda place: tables.start[tuple(place)]
     ):
         material = Material(place[0], place[1], place[2], place[3])
-        first, count = int(tables.packed_start[tuple(place)]), afters.words(material)
-        kept = words[first : first + afters.kept_words(material)]
+        first, count = int(tables.packed_start[tuple(place)]), successors.words(material)
+        kept = words[first : first + successors.kept_words(material)]
         if not material.own_kings:
             bits = np.unpackbits(kept.astype("<u4").view(np.uint8), bitorder="little", count=count)
             kept = bits.astype(np.uint32)
@@ -107,10 +109,10 @@ def assert_same_afters(scored: SuccessorTables, other: SuccessorTables) -> None:
     assert np.array_equal(scored.won, other.won)
     lost, won = by_number(other, other.lost), by_number(other, other.won)
     words = np.arange(len(lost), dtype=np.int64)
-    found = on_board(other.board, words, OutcomeExceptions(words, lost, won))
+    found = unruled_words(other.exceptions, words, OutcomeExceptions(words, lost, won))
     for place in np.argwhere(scored.start >= 0).tolist():
         material = Material(place[0], place[1], place[2], place[3])
-        lanes, count = afters.lanes(material), afters.words(material)
+        lanes, count = successors.lanes(material), successors.words(material)
         first, at = int(scored.start[tuple(place)]), int(scored.score_start[tuple(place)])
         scores = scored.score[at : at + count * lanes].reshape(count, lanes)
         bits = np.uint32(1) << np.arange(lanes, dtype=np.uint32)
@@ -118,10 +120,12 @@ def assert_same_afters(scored: SuccessorTables, other: SuccessorTables) -> None:
         won_here = np.sum(((scores > 0) & (scores < DRAWN)) * bits, axis=1, dtype=np.uint32)
         assert np.array_equal(lost_here, found.lost[first : first + count]), str(material)
         assert np.array_equal(won_here, found.won[first : first + count]), str(material)
-    assert np.all(np.diff(other.board.words) > 0)
-    ruled = OutcomeExceptions(other.board.words, lost[other.board.words], won[other.board.words])
-    assert np.all((ruled.lost != other.board.lost) | (ruled.won != other.board.won))
-    assert set(np.flatnonzero(other.guard)) == set((other.board.words >> 8).tolist())
+    assert np.all(np.diff(other.exceptions.words) > 0)
+    ruled = OutcomeExceptions(
+        other.exceptions.words, lost[other.exceptions.words], won[other.exceptions.words]
+    )
+    assert np.all((ruled.lost != other.exceptions.lost) | (ruled.won != other.exceptions.won))
+    assert set(np.flatnonzero(other.exception_filter)) == set((other.exceptions.words >> 8).tolist())
 
 
 @pytest.mark.parametrize("ruleset", [KING_MOVES_ONLY, OFFICIAL], ids=lambda ruleset: ruleset.name)
@@ -129,7 +133,7 @@ def test_values_are_those_of_the_solver_with_dtw(ruleset: Ruleset) -> None:
     scored, tables_scored = solve(4, ruleset, True)
     plain, tables = solve(4, ruleset, False)
     assert assert_same_values(scored, plain) == 0
-    assert len(tables.score) == len(tables.board.words) == 0
+    assert len(tables.score) == len(tables.exceptions.words) == 0
     assert np.array_equal(tables_scored.lost, tables.lost)
     assert np.array_equal(tables_scored.won, tables.won)
 
@@ -157,13 +161,13 @@ def test_threads_and_batches_change_nothing(
     ruleset: Ruleset, shared: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usual, tables_usual = solve(3, ruleset, False, 1)
-    monkeypatch.setattr(workshop, "_BATCH_WORDS", 1)
-    monkeypatch.setattr(slices, "_TASK_POSITIONS", 1)
+    monkeypatch.setattr(workspace_module, "_BATCH_WORDS", 1)
+    monkeypatch.setattr(solver_module, "_TASK_POSITIONS", 1)
     if shared:
-        monkeypatch.setattr(slices, "_SHARED_POSITIONS", 1)
+        monkeypatch.setattr(solver_module, "_SHARED_POSITIONS", 1)
     other, tables = solve(3, ruleset, False, 3)
     assert_same_values(usual, other)
-    for a, b in zip(tables_usual.board, tables.board, strict=True):
+    for a, b in zip(tables_usual.exceptions, tables.exceptions, strict=True):
         assert np.array_equal(a, b)
 
 
@@ -174,61 +178,63 @@ def test_what_is_read_back_is_what_was_solved(
 ) -> None:
     """From WDL and DTC alone: outcomes under the rules and on the board, of positions with a capture too."""
     if shared:
-        monkeypatch.setattr(slices, "_SHARED_POSITIONS", 1)
+        monkeypatch.setattr(solver_module, "_SHARED_POSITIONS", 1)
     solved, tables = solve(3, ruleset, False)
     with ThreadPoolExecutor(2) as threads:
-        crew = crew_for(arena_of(3, False), ruleset, threads, 2)
+        solver = solver_for(arena_of(3, False), ruleset, threads, 2)
         for pair, values in solved.items():
-            read = tuple(crew.empty_results(material) for material in (pair, pair.mirror))
+            read = tuple(solver.empty_results(material) for material in (pair, pair.mirror))
             for one, other in zip(values, read, strict=True):
                 for metric in OUTCOMES:
                     read_stored(metric, stored_values(one, metric), other)
                 stored = is_stored(one)
                 assert np.array_equal(one.value[stored], other.value[stored])
                 other.value[~stored] = 9  # nobody may read these
-            crew.restore(pair, (read[0], read[1]))
-    restored = crew._afters
+            solver.restore(pair, (read[0], read[1]))
+    restored = solver.successors
     assert np.array_equal(tables.lost, restored.lost)
     assert np.array_equal(tables.won, restored.won)
-    for a, b in zip(tables.board, restored.board, strict=True):
+    for a, b in zip(tables.exceptions, restored.exceptions, strict=True):
         assert np.array_equal(a, b)
-    assert len(tables.board.words) > 100
+    assert len(tables.exceptions.words) > 100
 
 
 def test_board_words_go_with_their_material() -> None:
     _, tables = solve(3, TIGHT[1], False)
     material = Material.parse("KKvK")
     first = int(tables.start[2, 0, 1, 0])
-    inside = (tables.board.words >= first) & (tables.board.words < first + afters.words(material))
+    inside = (tables.exceptions.words >= first) & (
+        tables.exceptions.words < first + successors.words(material)
+    )
     assert inside.any()
-    left = afters.drop_material(tables, material).board
-    for before, after in zip(tables.board, left, strict=True):
+    left = successors.drop_material(tables, material).exceptions
+    for before, after in zip(tables.exceptions, left, strict=True):
         assert np.array_equal(before[~inside], after)
-    assert set(np.flatnonzero(tables.guard)) == set((left.words >> 8).tolist())
+    assert set(np.flatnonzero(tables.exception_filter)) == set((left.words >> 8).tolist())
 
 
 def words(*numbers: int, lost: int = 0) -> OutcomeExceptions:
-    room = room_for(len(numbers))
+    room = empty_exceptions(len(numbers))
     room.words[:], room.lost[:] = numbers, lost
     return room
 
 
 def test_of_two_words_with_one_number_the_last_counts() -> None:
-    guard = guard_of(1000)
-    listed = with_more(words(), guard, [words(700, 20, lost=1), words(300, lost=2)])
-    listed = with_more(listed, guard, [words(20, 999, lost=3), words(999, lost=4)])
+    exception_filter = empty_filter(1000)
+    listed = merge_exceptions(words(), exception_filter, [words(700, 20, lost=1), words(300, lost=2)])
+    listed = merge_exceptions(listed, exception_filter, [words(20, 999, lost=3), words(999, lost=4)])
     assert listed.words.tolist() == [20, 300, 700, 999]
     assert listed.lost.tolist() == [3, 2, 1, 4]
-    assert guard.tolist() == [1, 1, 1, 1]
-    listed = without(listed, guard, 100, 700)
+    assert exception_filter.tolist() == [1, 1, 1, 1]
+    listed = drop_exceptions(listed, exception_filter, 100, 700)
     assert listed.words.tolist() == [20, 700, 999]
-    assert guard.tolist() == [1, 0, 1, 1]
+    assert exception_filter.tolist() == [1, 0, 1, 1]
 
 
 def test_a_dtc_that_does_not_fit_is_an_error() -> None:
     material = Material.parse("KvK")
     with pytest.raises(DistanceOverflowError, match=f"KvK has a DTC of more than {LONGEST_DTC} plies"):
-        is_done(Workspace(material), DTC_TOO_LONG, material)
+        retry_with_more_space(Workspace(material), DTC_TOO_LONG, material)
 
 
 # Whole runs

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.solver.captures import SCRATCH
-from generator.solver.conversions import take_exits
-from generator.solver.dtb import StairRoom, climb, count_lacking, stair_room
-from generator.solver.dtb_scores import ScoreTiers, begin_balance_scores
-from generator.solver.events import list_events, score_balance
-from generator.solver.kingless import LONGEST_SETTLED, settle
-from generator.solver.man_conversions import take_exits_of_men
-from generator.solver.outcome_pass import exits_differ, pass_on_board
-from generator.solver.passes import DTC_TOO_LONG, spread_at_once, spread_balance, spread_on_board
+from generator.solver.conversions import score_conversions
+from generator.solver.dtb import SlackBuffers, count_unresolved, dtb_beyond_limit, slack_buffers
+from generator.solver.dtb_scores import ScoreTiers, init_dtb_scores
+from generator.solver.events import list_events, score_dtb_conversions
+from generator.solver.kingless import LONGEST_KINGLESS_DTC, solve_kingless_blocks
+from generator.solver.man_conversions import score_man_conversions
+from generator.solver.outcome_pass import needs_outcome_pass, run_outcome_pass
+from generator.solver.passes import DTC_TOO_LONG, dtb_pass, dtc_pass, dtw_pass
 from generator.solver.results import (
     BLESSED_LOSS,
     CURSED_WIN,
@@ -26,7 +26,7 @@ from generator.solver.results import (
 )
 from generator.solver.side import FIRST_PART, ONE_PART, Side, SideBuffers, side_within, word_count
 from generator.solver.subsets import BINOMIAL, Subsets
-from generator.solver.successors import DRAWN, OutcomeExceptions, SuccessorTables, put_bits
+from generator.solver.successors import DRAWN, OutcomeExceptions, SuccessorTables, write_bits
 from tablebase.kernels.bits import highest, lowest, popcount, signed
 from tablebase.kernels.jit import inlined, inner, step
 
@@ -66,11 +66,11 @@ def fill_draws(
 
 
 @inner
-def gather(
+def write_results(
     side: Side,
     tables: Subsets,
     results: Results,
-    bases: NDArray[np.int64],
+    first_index: NDArray[np.int64],
     with_balance: bool,
     work: NDArray[np.int64],
     part: int,
@@ -96,7 +96,7 @@ def gather(
     next_of_lane = work[SCRATCH : SCRATCH + 32]
     for block in range(side.blocks):
         men = signed(men_of[block] | opponent_men_of[block])
-        index = bases[block]
+        index = first_index[block]
         number = 0
         size = BINOMIAL[32 - popcount(men) - side.opponent_kings, kings]
         for column in range(columns):
@@ -145,14 +145,14 @@ def gather(
 
 
 @inner
-def finish_afters(side: Side, afters: SuccessorTables) -> None:
+def write_successors(side: Side, successors: SuccessorTables) -> None:
     """Complete a batch's after tables, in which all scores, if any, stand already."""
     words, starts, lost, won = word_count(side), side.word_start, side.lost, side.won
-    first_bits, lost_after, won_after = side.first_bit, afters.lost, afters.won
+    first_bits, lost_after, won_after = side.first_bit, successors.lost, successors.won
     if side.lanes == 1:
         for block in range(side.blocks):
-            put_bits(lost, block * words, words, lost_after, first_bits[block])
-            put_bits(won, block * words, words, won_after, first_bits[block])
+            write_bits(lost, block * words, words, lost_after, first_bits[block])
+            write_bits(won, block * words, words, won_after, first_bits[block])
         return
     for block in range(side.blocks):
         start = starts[block]
@@ -162,7 +162,7 @@ def finish_afters(side: Side, afters: SuccessorTables) -> None:
 
 
 @inner
-def prepare(side: Side, scores: NDArray[np.uint8]) -> int:
+def init_pass(side: Side, scores: NDArray[np.uint8]) -> int:
     """Before the passes: nothing is decided, and exits are events, if there are `scores`. Returns the last
     slot of events, or EVENTS_FULL."""
     lanes = side.blocks * word_count(side) * 32
@@ -173,29 +173,29 @@ def prepare(side: Side, scores: NDArray[np.uint8]) -> int:
 
 
 @inner
-def spread(
+def run_passes(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
     scores: NDArray[np.uint8],
     limit: int,
-    strip_room: NDArray[np.uint32],
+    strip_buffer: NDArray[np.uint32],
 ) -> int:
     """The two passes of a batch whose sides both have kings, and what they leave drawn. Returns 0 or CUT, or
     EVENTS_FULL, TOO_LONG or DTC_TOO_LONG."""
     last_slot = 0
     for s in range(count):
-        found = prepare(sides[s], scores)
+        found = init_pass(sides[s], scores)
         if found < 0:
             return found
         last_slot = max(last_slot, found)
     if len(scores):
-        error = spread_on_board(sides, count, tables, scores, last_slot, strip_room)
+        error = dtw_pass(sides, count, tables, scores, last_slot, strip_buffer)
         if error:
             return error
         for s in range(count):
             fill_draws(sides[s], tables, scores, sides[s].score_start, FIRST_PART, ONE_PART)
-    if spread_at_once(sides, count, tables, min(limit, LONGEST_DTC), count == 0, strip_room):
+    if dtc_pass(sides, count, tables, min(limit, LONGEST_DTC), count == 0, strip_buffer):
         return 0
     return CUT if limit <= LONGEST_DTC else DTC_TOO_LONG
 
@@ -215,205 +215,209 @@ class Batch(NamedTuple):
     opponent_kings: int
     men: NDArray[np.int64]
     turned_men: NDArray[np.int64]
-    bases: NDArray[np.int64]
+    first_index: NDArray[np.int64]
 
 
 @inlined
-def _sides(batch: Batch, afters: SuccessorTables, rooms: tuple[SideBuffers, SideBuffers]) -> Any:
+def _sides(batch: Batch, successors: SuccessorTables, buffers: tuple[SideBuffers, SideBuffers]) -> Any:
     kings, opponent_kings = batch.kings, batch.opponent_kings
     return (
-        side_within(kings, opponent_kings, batch.men, batch.bases[0], afters, rooms[0]),
-        side_within(opponent_kings, kings, batch.turned_men, batch.bases[1], afters, rooms[1]),
+        side_within(kings, opponent_kings, batch.men, batch.first_index[0], successors, buffers[0]),
+        side_within(opponent_kings, kings, batch.turned_men, batch.first_index[1], successors, buffers[1]),
     )
 
 
 @step
-def exits_of_kings(
+def conversions_with_kings(
     batch: Batch,
     tables: Subsets,
-    afters: SuccessorTables,
+    successors: SuccessorTables,
     work: NDArray[np.int64],
-    rooms: tuple[SideBuffers, SideBuffers],
+    buffers: tuple[SideBuffers, SideBuffers],
     results: tuple[Results, Results],
     known: bool,
 ) -> None:
     """First step: find the exits of each side that has kings."""
-    sides = _sides(batch, afters, rooms)
+    sides = _sides(batch, successors, buffers)
     for s in range(1 if sides[1].blocks == 0 else 2):
         if sides[s].kings:
-            take_exits(sides[s], tables, afters, work, known, results[s], batch.bases[s])
+            score_conversions(sides[s], tables, successors, work, known, results[s], batch.first_index[s])
 
 
 @step
-def exits_of_men(
+def conversions_without_kings(
     batch: Batch,
     tables: Subsets,
-    afters: SuccessorTables,
+    successors: SuccessorTables,
     work: NDArray[np.int64],
-    rooms: tuple[SideBuffers, SideBuffers],
+    buffers: tuple[SideBuffers, SideBuffers],
     results: tuple[Results, Results],
     known: bool,
 ) -> None:
     """First step: find the exits of each side that has no kings."""
-    sides = _sides(batch, afters, rooms)
+    sides = _sides(batch, successors, buffers)
     for s in range(1 if sides[1].blocks == 0 else 2):
         if not sides[s].kings:
-            take_exits_of_men(sides[s], tables, afters, work, known, results[s], batch.bases[s])
+            score_man_conversions(sides[s], tables, successors, work, known, results[s], batch.first_index[s])
 
 
 @step
-def passes_of_kings(
+def passes_with_kings(
     batch: Batch,
     limit: int,
     tables: Subsets,
-    afters: SuccessorTables,
-    rooms: tuple[SideBuffers, SideBuffers],
-    strip_room: NDArray[np.uint32],
+    successors: SuccessorTables,
+    buffers: tuple[SideBuffers, SideBuffers],
+    strip_buffer: NDArray[np.uint32],
 ) -> int:
     """Second step, if both sides have kings: run the passes. Returns 0, `CUT`, or an error code."""
-    sides = _sides(batch, afters, rooms)
+    sides = _sides(batch, successors, buffers)
     count = 1 if sides[1].blocks == 0 else 2
-    ended = spread(sides, count, tables, afters.score, limit, strip_room)
+    ended = run_passes(sides, count, tables, successors.score, limit, strip_buffer)
     for s in range(count if ended >= 0 else 0):
-        finish_afters(sides[s], afters)
+        write_successors(sides[s], successors)
     return ended
 
 
 @step
-def passes_of_men(
+def passes_without_kings(
     batch: Batch,
     limit: int,
     tables: Subsets,
-    afters: SuccessorTables,
-    rooms: tuple[SideBuffers, SideBuffers],
-    strip_room: NDArray[np.uint32],
+    successors: SuccessorTables,
+    buffers: tuple[SideBuffers, SideBuffers],
+    strip_buffer: NDArray[np.uint32],
 ) -> int:
     """Second step, if a side has no kings: settle its positions. Returns 0, `CUT`, or an error code."""
-    sides = _sides(batch, afters, rooms)
+    sides = _sides(batch, successors, buffers)
     count = 1 if sides[1].blocks == 0 else 2
-    ended = settle(sides, count, tables, limit, afters.score, count == 0, strip_room)
-    if ended == 0 and limit < LONGEST_SETTLED:
+    ended = solve_kingless_blocks(sides, count, tables, limit, successors.score, count == 0, strip_buffer)
+    if ended == 0 and limit < LONGEST_KINGLESS_DTC:
         ended = CUT
     for s in range(count if ended >= 0 else 0):
-        finish_afters(sides[s], afters)
+        write_successors(sides[s], successors)
     return ended
 
 
 @step
-def balance_pass(
+def dtb_step(
     batch: Batch,
     limit: int,
     tables: Subsets,
-    afters: SuccessorTables,
+    successors: SuccessorTables,
     work: NDArray[np.int64],
-    rooms: tuple[SideBuffers, SideBuffers],
-    strip_room: NDArray[np.uint32],
+    buffers: tuple[SideBuffers, SideBuffers],
+    strip_buffer: NDArray[np.uint32],
     tiers: tuple[ScoreTiers, ScoreTiers],
 ) -> tuple[int, int]:
     """Third step: find DTB up to `limit` plies.
 
     Returns the last slot of events, or EVENTS_FULL, and how many positions still lack a DTB.
     """
-    sides = _sides(batch, afters, rooms)
+    sides = _sides(batch, successors, buffers)
     count = 1 if sides[1].blocks == 0 else 2
     last_slot = 0
     for s in range(count):
-        begin_balance_scores(sides[s], tiers[s])
-        score_balance(sides[s], tables, tiers[s], work)
+        init_dtb_scores(sides[s], tiers[s])
+        score_dtb_conversions(sides[s], tables, tiers[s], work)
         found = list_events(sides[s], sides[s].dtb)
         if found < 0:
             return found, 0
         last_slot = max(last_slot, found)
     scores = tiers[0].scores, tiers[1].scores
-    spread_balance(sides, count, tables, scores, limit, last_slot, strip_room)
-    lacking = 0
+    dtb_pass(sides, count, tables, scores, limit, last_slot, strip_buffer)
+    unresolved = 0
     for s in range(count):
-        lacking += count_lacking(sides[s])
-    return last_slot, lacking
+        unresolved += count_unresolved(sides[s])
+    return last_slot, unresolved
 
 
 @step
-def balance_climb(
+def dtb_beyond_limit_step(
     batch: Batch,
     within: int,
     limit: int,
     last_slot: int,
     tables: Subsets,
-    afters: SuccessorTables,
-    rooms: tuple[SideBuffers, SideBuffers],
+    successors: SuccessorTables,
+    buffers: tuple[SideBuffers, SideBuffers],
     tiers: tuple[ScoreTiers, ScoreTiers],
-    room: StairRoom,
+    slack_work: SlackBuffers,
 ) -> bool:
     """Third step, if positions lack a DTB: find DTB beyond the limit of king moves.
 
     Returns whether every position that is decided under the king-moves rule has a DTB now.
     """
-    sides = _sides(batch, afters, rooms)
+    sides = _sides(batch, successors, buffers)
     count = 1 if sides[1].blocks == 0 else 2
-    return climb(sides, count, tables, (tiers[0].scores, tiers[1].scores), within, limit, last_slot, room)
+    return dtb_beyond_limit(
+        sides, count, tables, (tiers[0].scores, tiers[1].scores), within, limit, last_slot, slack_work
+    )
 
 
 @step
-def balance_draws(
+def dtb_draws_step(
     batch: Batch,
     tables: Subsets,
-    afters: SuccessorTables,
-    rooms: tuple[SideBuffers, SideBuffers],
+    successors: SuccessorTables,
+    buffers: tuple[SideBuffers, SideBuffers],
     tiers: tuple[ScoreTiers, ScoreTiers],
 ) -> None:
     """Third step, its end: positions that are left without a score are drawn."""
-    sides = _sides(batch, afters, rooms)
+    sides = _sides(batch, successors, buffers)
     for s in range(1 if sides[1].blocks == 0 else 2):
-        fill_draws(sides[s], tables, tiers[s].scores, sides[s].balance_start, FIRST_PART, ONE_PART)
+        fill_draws(sides[s], tables, tiers[s].scores, sides[s].dtb_score_start, FIRST_PART, ONE_PART)
 
 
 @step
-def board_pass(
+def outcome_step(
     batch: Batch,
     tables: Subsets,
-    afters: SuccessorTables,
-    rooms: tuple[SideBuffers, SideBuffers],
-    strip_room: NDArray[np.uint32],
-    board_words: OutcomeExceptions,
+    successors: SuccessorTables,
+    buffers: tuple[SideBuffers, SideBuffers],
+    strip_buffer: NDArray[np.uint32],
+    exceptions: OutcomeExceptions,
     cut: bool,
 ) -> int:
     """Fourth step, only without scores: the pass on the board. Returns what `pass_on_board` does."""
-    sides = _sides(batch, afters, rooms)
+    sides = _sides(batch, successors, buffers)
     count = 1 if sides[1].blocks == 0 else 2
-    if cut or exits_differ(sides, count):
-        return pass_on_board(sides, count, tables, afters, strip_room, board_words)
+    if cut or needs_outcome_pass(sides, count):
+        return run_outcome_pass(sides, count, tables, successors, strip_buffer, exceptions)
     return 0
 
 
 @step
-def gather_batch(
+def results_step(
     batch: Batch,
     tables: Subsets,
-    afters: SuccessorTables,
-    rooms: tuple[SideBuffers, SideBuffers],
+    successors: SuccessorTables,
+    buffers: tuple[SideBuffers, SideBuffers],
     work: NDArray[np.int64],
     results: tuple[Results, Results],
     with_balance: bool,
 ) -> None:
     """Last step: write the results in the order of the index."""
-    sides = _sides(batch, afters, rooms)
+    sides = _sides(batch, successors, buffers)
     for s in range(1 if sides[1].blocks == 0 else 2):
-        gather(sides[s], tables, results[s], batch.bases[s], with_balance, work, FIRST_PART, ONE_PART)
+        write_results(
+            sides[s], tables, results[s], batch.first_index[s], with_balance, work, FIRST_PART, ONE_PART
+        )
 
 
-def _room_to_climb(rooms: tuple[SideBuffers, SideBuffers]) -> StairRoom:
-    return stair_room(max(room.words.shape[1] for room in rooms))
+def _slack_buffers(buffers: tuple[SideBuffers, SideBuffers]) -> SlackBuffers:
+    return slack_buffers(max(slack_work.words.shape[1] for slack_work in buffers))
 
 
 def solve_batch(
     batch: Batch,
     limit: int,
     tables: Subsets,
-    afters: SuccessorTables,
+    successors: SuccessorTables,
     capture_work: NDArray[np.int64],
-    rooms: tuple[SideBuffers, SideBuffers],
-    strip_room: NDArray[np.uint32],
-    board_words: OutcomeExceptions,
+    buffers: tuple[SideBuffers, SideBuffers],
+    strip_buffer: NDArray[np.uint32],
+    exceptions: OutcomeExceptions,
     results: tuple[Results, Results],
     tiers: tuple[ScoreTiers, ScoreTiers],
     balance_limit: int,
@@ -429,30 +433,38 @@ def solve_batch(
     """
     kings, opponent_kings = batch.kings, batch.opponent_kings
     if kings or opponent_kings:
-        exits_of_kings(batch, tables, afters, capture_work, rooms, results, known)
+        conversions_with_kings(batch, tables, successors, capture_work, buffers, results, known)
     if not (kings and opponent_kings):
-        exits_of_men(batch, tables, afters, capture_work, rooms, results, known)
-    passes = passes_of_kings if kings and opponent_kings else passes_of_men
-    ended = passes(batch, limit, tables, afters, rooms, strip_room)
+        conversions_without_kings(batch, tables, successors, capture_work, buffers, results, known)
+    passes = passes_with_kings if kings and opponent_kings else passes_without_kings
+    ended = passes(batch, limit, tables, successors, buffers, strip_buffer)
     if ended < 0:
         return ended
     if balance_limit > 0:
         within = min(limit, balance_limit)
-        last_slot, lacking = balance_pass(
-            batch, within, tables, afters, capture_work, rooms, strip_room, tiers
+        last_slot, unresolved = dtb_step(
+            batch, within, tables, successors, capture_work, buffers, strip_buffer, tiers
         )
         if last_slot < 0:
             return last_slot
-        if lacking and not balance_climb(
-            batch, within, balance_limit, last_slot, tables, afters, rooms, tiers, _room_to_climb(rooms)
+        if unresolved and not dtb_beyond_limit_step(
+            batch,
+            within,
+            balance_limit,
+            last_slot,
+            tables,
+            successors,
+            buffers,
+            tiers,
+            _slack_buffers(buffers),
         ):
-            tiers[0].lacking[0] = 1
-        balance_draws(batch, tables, afters, rooms, tiers)
+            tiers[0].has_unresolved[0] = 1
+        dtb_draws_step(batch, tables, successors, buffers, tiers)
     found = 0
-    if len(afters.score) == 0:
-        found = board_pass(batch, tables, afters, rooms, strip_room, board_words, ended == CUT)
-        if found < 0 or found > len(board_words.words):
+    if len(successors.score) == 0:
+        found = outcome_step(batch, tables, successors, buffers, strip_buffer, exceptions, ended == CUT)
+        if found < 0 or found > len(exceptions.words):
             return found
     if not known:
-        gather_batch(batch, tables, afters, rooms, capture_work, results, balance_limit > 0)
+        results_step(batch, tables, successors, buffers, capture_work, results, balance_limit > 0)
     return found

@@ -16,7 +16,7 @@ from tablebase.tables.index import first_blocks
 _OWN_MEN_SQUARES = 0x0FFFFFFF
 _OTHER_MEN_SQUARES = 0xFFFFFFF0
 # The kind of a block that is solved as the twin of another. (Twelve men have 84 steps to go at most.)
-_NOT_KEPT = 255
+_DUPLICATE = 255
 
 
 class PlacedBlocks(NamedTuple):
@@ -24,11 +24,11 @@ class PlacedBlocks(NamedTuple):
 
     men: NDArray[np.int64]
     turned_men: NDArray[np.int64]
-    bases: NDArray[np.int64]
+    first_index: NDArray[np.int64]
 
 
 @inlined
-def _rows_to_go(men: int, opponent_men: int) -> int:
+def _steps_to_go(men: int, opponent_men: int) -> int:
     """Steps until the last row, of all men of both sides."""
     total = 0
     while men:
@@ -53,7 +53,7 @@ def _rank_among(men: int, among: int) -> int:
 
 
 @inlined
-def _number(own: int, other: int, own_outer: bool, first_block: NDArray[np.int64]) -> int:
+def _block_number(own: int, other: int, own_outer: bool, first_block: NDArray[np.int64]) -> int:
     """The block number of a placement of men."""
     if own_outer:
         return int(first_block[rank(own)] + _rank_among(other, _OTHER_MEN_SQUARES & ~own))
@@ -61,7 +61,7 @@ def _number(own: int, other: int, own_outer: bool, first_block: NDArray[np.int64
 
 
 @inlined
-def _spread_out(squares: int, gaps: int) -> int:
+def _insert_gaps(squares: int, gaps: int) -> int:
     """A set with its squares moved up, in order, past each of the `gaps`."""
     while gaps:
         low = squares & ((gaps & -gaps) - 1)
@@ -71,11 +71,11 @@ def _spread_out(squares: int, gaps: int) -> int:
 
 
 @kernel
-def _list(
+def _classify_blocks(
     outer_sets: NDArray[np.uint32],
     inner_sets: NDArray[np.uint32],
     own_outer: bool,
-    twins: bool,
+    self_mirrored: bool,
     first_block: NDArray[np.int64],
     kinds: NDArray[np.uint8],
 ) -> None:
@@ -85,10 +85,10 @@ def _list(
     inner_to_go = np.empty(len(inner_sets), np.int64)
     for i in range(len(outer_sets)):
         own, other = (signed(outer_sets[i]), 0) if own_outer else (0, signed(outer_sets[i]) << 4)
-        outer_to_go[i] = _rows_to_go(own, other)
+        outer_to_go[i] = _steps_to_go(own, other)
     for j in range(len(inner_sets)):
         own, other = (0, signed(inner_sets[j]) << 4) if own_outer else (signed(inner_sets[j]), 0)
-        inner_to_go[j] = _rows_to_go(own, other)
+        inner_to_go[j] = _steps_to_go(own, other)
     block = 0
     for i in range(len(outer_sets)):
         outer = signed(outer_sets[i]) if own_outer else signed(outer_sets[i]) << 4
@@ -97,11 +97,11 @@ def _list(
             if outer & inner:
                 continue
             kind = 2 * (outer_to_go[i] + inner_to_go[j])
-            if twins:
+            if self_mirrored:
                 own, other = (outer, inner) if own_outer else (inner, outer)
-                turned = _number(reverse(other), reverse(own), own_outer, first_block)
+                turned = _block_number(reverse(other), reverse(own), own_outer, first_block)
                 if turned < block:
-                    kind = _NOT_KEPT
+                    kind = _DUPLICATE
                 elif turned == block:
                     kind += 1
             kinds[block] = kind
@@ -109,7 +109,7 @@ def _list(
 
 
 @kernel
-def _sort(kinds: NDArray[np.uint8], ends: NDArray[np.int64], order: NDArray[np.uint32]) -> None:
+def _sort_blocks(kinds: NDArray[np.uint8], ends: NDArray[np.int64], order: NDArray[np.uint32]) -> None:
     """The numbers of the blocks that are kept, by kind; `ends` [256] says where those of each kind end."""
     ends[:] = 0
     for block in range(len(kinds)):
@@ -120,13 +120,13 @@ def _sort(kinds: NDArray[np.uint8], ends: NDArray[np.int64], order: NDArray[np.u
         ends[kind] = first - ends[kind]
     for block in range(len(kinds)):
         kind = kinds[block]
-        if kind != _NOT_KEPT:
+        if kind != _DUPLICATE:
             order[ends[kind]] = block
             ends[kind] += 1
 
 
 @kernel
-def _place(
+def _place_blocks(
     numbers: NDArray[np.uint32],
     outer_sets: NDArray[np.uint32],
     inner_sets: NDArray[np.uint32],
@@ -134,11 +134,11 @@ def _place(
     first_block: NDArray[np.int64],
     mirror_own_outer: bool,
     mirror_first: NDArray[np.int64],
-    twins: bool,
+    self_mirrored: bool,
     block_size: int,
     men: NDArray[np.int64],
     turned_men: NDArray[np.int64],
-    bases: NDArray[np.int64],
+    first_index: NDArray[np.int64],
 ) -> None:
     """The placements of some block numbers."""
     for block in range(len(numbers)):
@@ -146,15 +146,15 @@ def _place(
         i = np.searchsorted(first_block, number, side="right") - 1
         outer, inner = signed(outer_sets[i]), signed(inner_sets[number - first_block[i]])
         if own_outer:
-            own, other = outer, _spread_out(inner, outer >> 4) << 4
+            own, other = outer, _insert_gaps(inner, outer >> 4) << 4
         else:
-            own, other = _spread_out(inner, outer << 4 & _OWN_MEN_SQUARES), outer << 4
+            own, other = _insert_gaps(inner, outer << 4 & _OWN_MEN_SQUARES), outer << 4
         turned_own, turned_other = reverse(other), reverse(own)
-        turned = _number(turned_own, turned_other, mirror_own_outer, mirror_first)
+        turned = _block_number(turned_own, turned_other, mirror_own_outer, mirror_first)
         men[block, 0], men[block, 1] = own, other
         turned_men[block, 0], turned_men[block, 1] = turned_own, turned_other
-        bases[block, 0] = number * block_size
-        bases[block, 1] = -1 if twins and turned == number else turned * block_size
+        first_index[block, 0] = number * block_size
+        first_index[block, 1] = -1 if self_mirrored and turned == number else turned * block_size
 
 
 def _sets(size: int) -> NDArray[np.uint32]:
@@ -180,25 +180,25 @@ class Blocks:
     def __init__(self, material: Material) -> None:
         self._material = material
         self._own_outer = material.own_men_outer
-        self._twins = material == material.mirror
+        self._self_mirrored = material == material.mirror
         self._first = _first_blocks(material)
-        self._mirror_first = self._first if self._twins else _first_blocks(material.mirror)
+        self._mirror_first = self._first if self._self_mirrored else _first_blocks(material.mirror)
         own_sets, other_sets = _sets(material.own_men), _sets(material.other_men)
         self._sets = (own_sets, other_sets) if self._own_outer else (other_sets, own_sets)
         kinds = np.empty(material.blocks, np.uint8)
-        _list(*self._sets, self._own_outer, self._twins, self._first, kinds)
+        _classify_blocks(*self._sets, self._own_outer, self._self_mirrored, self._first, kinds)
         order = np.empty(material.blocks, np.uint32)
         ends = np.empty(256, np.int64)
-        _sort(kinds, ends, order)
+        _sort_blocks(kinds, ends, order)
         self.runs: list[tuple[int, int]] = []
         self.steps_to_go: list[int] = []
         first = 0
-        for kind, last in enumerate(ends[:_NOT_KEPT].tolist()):
+        for kind, last in enumerate(ends[:_DUPLICATE].tolist()):
             if last > first:
                 self.runs.append((first, last))
                 self.steps_to_go.append(kind // 2)
                 first = last
-        self._order = order[:first].copy() if self._twins else order
+        self._order = order[:first].copy() if self._self_mirrored else order
 
     def __len__(self) -> int:
         return len(self._order)
@@ -207,14 +207,14 @@ class Blocks:
         """The blocks `first` to `last` - 1."""
         shape = (last - first, 2)
         placed = PlacedBlocks(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.int64))
-        _place(
+        _place_blocks(
             self._order[first:last],
             *self._sets,
             self._own_outer,
             self._first,
             self._material.mirror.own_men_outer,
             self._mirror_first,
-            self._twins,
+            self._self_mirrored,
             self._material.block_size,
             *placed,
         )

@@ -40,13 +40,13 @@ _NODE = 4
 # a capture is no longer than the other side has pieces (at most 8 here).
 _STACK_NODES = 8 * 24
 # An ending: own men, own kings but the lane king, landing squares (see `captures`), captured pieces, lanes.
-ENDING = 5
-FIRST_ENDING = _STACK_NODES * _NODE
-_MOST_ENDINGS = 4096
-COUNT = FIRST_ENDING + _MOST_ENDINGS * ENDING
+LEAF_FIELDS = 5
+FIRST_LEAF = _STACK_NODES * _NODE
+_MAX_LEAVES = 4096
+LEAF_COUNT = FIRST_LEAF + _MAX_LEAVES * LEAF_FIELDS
 # Behind them, for each victim (8 at most), the squares from which a king captures it: in all, by direction.
 _VICTIM_FIELDS = 6
-_VICTIMS = COUNT + 1
+_VICTIMS = LEAF_COUNT + 1
 # Behind those, the small arrays of other kernels: an `inner` kernel can make none of its own.
 SCRATCH = _VICTIMS + 8 * _VICTIM_FIELDS
 _SCRATCH_LENGTH = 2 * 32 * 9  # two lists of `menexits`, the largest of them
@@ -67,7 +67,7 @@ def _first_piece(square: int, direction: int, occupied: int) -> int:
 
 
 @inlined
-def _free_run(square: int, direction: int, occupied: int) -> int:
+def _free_squares(square: int, direction: int, occupied: int) -> int:
     """The empty squares that way before the first piece (or the edge)."""
     stop = _first_piece(square, direction, occupied)
     run = RAY[square, direction]
@@ -88,33 +88,35 @@ def _victim(square: int, king: int, direction: int, occupied: int, targets: int)
 
 
 @inlined
-def _open_lanes(square: int, victim: int, direction: int, lanes: int, in_the_way: int) -> int:
+def _open_lanes(square: int, victim: int, direction: int, lanes: int, blocking_lanes: int) -> int:
     """The lanes whose king stands neither between `square` and the victim nor on the square behind it.
     `in_the_way` is all lanes, or none where the capturing piece is the lane king itself."""
     path = RAY[square, direction] & ~RAY[victim, direction] & ~(1 << victim)
-    return int(lanes & ~((path | (1 << STEP[victim, direction])) & in_the_way))
+    return int(lanes & ~((path | (1 << STEP[victim, direction])) & blocking_lanes))
 
 
 @inlined
-def captures_from(square: int, king: int, occupied: int, targets: int, lanes: int, in_the_way: int) -> int:
+def captures_from(
+    square: int, king: int, occupied: int, targets: int, lanes: int, blocking_lanes: int
+) -> int:
     """The lanes in which a piece on `square` can capture."""
     able = 0
     for direction in range(4):
         victim = _victim(square, king, direction, occupied, targets)
         if victim >= 0:
-            able |= _open_lanes(square, victim, direction, lanes, in_the_way)
+            able |= _open_lanes(square, victim, direction, lanes, blocking_lanes)
     return able
 
 
 @inlined
-def _put_down(
+def _add_leaf(
     work: NDArray[np.int64], men: int, others: int, landings: int, captured: int, lanes: int
 ) -> None:
-    at = work[COUNT]
-    if at == _MOST_ENDINGS:
+    at = work[LEAF_COUNT]
+    if at == _MAX_LEAVES:
         raise OverflowError("more ends of captures in one word than there is room for")
-    work[COUNT] = at + 1
-    at = FIRST_ENDING + at * ENDING
+    work[LEAF_COUNT] = at + 1
+    at = FIRST_LEAF + at * LEAF_FIELDS
     work[at] = men
     work[at + 1] = others
     work[at + 2] = landings
@@ -123,7 +125,9 @@ def _put_down(
 
 
 @inlined
-def push(work: NDArray[np.int64], node: int, square: int, king: int, captured: int, lanes: int) -> None:
+def push_capture(
+    work: NDArray[np.int64], node: int, square: int, king: int, captured: int, lanes: int
+) -> None:
     """Put a capture in progress on the stack, as its node number `node`."""
     work[node * _NODE] = square
     work[node * _NODE + 1] = king
@@ -132,8 +136,8 @@ def push(work: NDArray[np.int64], node: int, square: int, king: int, captured: i
 
 
 @inner
-def carry_on(
-    work: NDArray[np.int64], nodes: int, men: int, others: int, targets: int, stands_by: bool
+def expand_captures(
+    work: NDArray[np.int64], nodes: int, men: int, others: int, targets: int, has_lane_king: bool
 ) -> int:
     """Carry the captures on the stack to their ends; the lanes that had one to begin with.
 
@@ -142,7 +146,7 @@ def carry_on(
     is over.
     """
     occupied = men | others | targets
-    in_the_way = _ALL if stands_by else 0
+    blocking_lanes = _ALL if has_lane_king else 0
     first = True
     started = 0
     while nodes:
@@ -155,7 +159,7 @@ def carry_on(
             victim = _victim(square, king, direction, occupied, targets & ~captured_before)
             if victim < 0:
                 continue
-            lanes = _open_lanes(square, victim, direction, lanes_here, in_the_way)
+            lanes = _open_lanes(square, victim, direction, lanes_here, blocking_lanes)
             if not lanes:
                 continue
             if first:
@@ -165,32 +169,32 @@ def carry_on(
             landing = STEP[victim, direction]
             crowned = 1 if king or landing >= LAST_ROW else 0
             # A king must land where the capture goes on, if there is such a square in reach.
-            landings = _free_run(victim, direction, occupied) if king else 1 << landing
-            ending = lanes
+            landings = _free_squares(victim, direction, occupied) if king else 1 << landing
+            leaf_lanes = lanes
             if left:
                 reaching = lanes
                 target = landing
                 while target >= 0 and (landings >> target) & 1 and reaching:
-                    reaching &= ~((1 << target) & in_the_way)
-                    going_on = captures_from(target, crowned, occupied, left, reaching, in_the_way)
+                    reaching &= ~((1 << target) & blocking_lanes)
+                    going_on = captures_from(target, crowned, occupied, left, reaching, blocking_lanes)
                     if going_on:
-                        push(work, nodes, target, crowned, captured, going_on)
+                        push_capture(work, nodes, target, crowned, captured, going_on)
                         nodes += 1
-                        ending &= ~going_on
+                        leaf_lanes &= ~going_on
                     target = STEP[target, direction]
-            if not ending:
+            if not leaf_lanes:
                 continue
             if not crowned:
-                _put_down(work, men | landings, others, 0, captured, ending)
-            elif not stands_by:
-                _put_down(work, men, others, landings, captured, ending)
+                _add_leaf(work, men | landings, others, 0, captured, leaf_lanes)
+            elif not has_lane_king:
+                _add_leaf(work, men, others, landings, captured, leaf_lanes)
             else:
                 target = landing
                 while target >= 0 and (landings >> target) & 1:
-                    ending &= ~(1 << target)
-                    if not ending:
+                    leaf_lanes &= ~(1 << target)
+                    if not leaf_lanes:
                         break
-                    _put_down(work, men, others | (1 << target), 0, captured, ending)
+                    _add_leaf(work, men, others | (1 << target), 0, captured, leaf_lanes)
                     target = STEP[target, direction]
         first = False
     return started
@@ -242,17 +246,17 @@ def _all_captures(work: NDArray[np.int64], men: int, others: int, targets: int, 
                 if not lanes:
                     continue
                 started |= lanes
-                landings = _free_run(victim, direction, occupied)
+                landings = _free_squares(victim, direction, occupied)
                 squares = landings & going_on
                 if squares:
                     nodes = 0
                     while squares:
-                        push(work, nodes, lowest(squares), 1, 1 << victim, lanes)
+                        push_capture(work, nodes, lowest(squares), 1, 1 << victim, lanes)
                         squares &= squares - 1
                         nodes += 1
-                    carry_on(work, nodes, men, others, targets, False)
+                    expand_captures(work, nodes, men, others, targets, False)
                 else:
-                    _put_down(work, men, others, landings, 1 << victim, lanes)
+                    _add_leaf(work, men, others, landings, 1 << victim, lanes)
         at += _VICTIM_FIELDS
     pieces = others & reaching_kings | men & reaching_men
     while pieces:
@@ -260,9 +264,9 @@ def _all_captures(work: NDArray[np.int64], men: int, others: int, targets: int, 
         pieces &= pieces - 1
         king = (others >> square) & 1
         if captures_from(square, king, occupied, targets, valid, _ALL):
-            push(work, 0, square, king, 0, valid)
+            push_capture(work, 0, square, king, 0, valid)
             rest = ~(1 << square)
-            started |= carry_on(work, 1, men & rest, others & rest, targets, True)
+            started |= expand_captures(work, 1, men & rest, others & rest, targets, True)
     return started
 
 
@@ -284,7 +288,7 @@ def captures(work: NDArray[np.int64], lane: bool, men: int, others: int, targets
     Raises:
         OverflowError: there are more endings than `work` has room for.
     """
-    work[COUNT] = 0
+    work[LEAF_COUNT] = 0
     if lane:
         return int(_all_captures(work, men, others, targets, valid))
     started = 0
@@ -294,7 +298,7 @@ def captures(work: NDArray[np.int64], lane: bool, men: int, others: int, targets
         square = lowest(pieces)
         pieces &= pieces - 1
         if captures_from(square, (others >> square) & 1, occupied, targets, valid, 0):
-            push(work, 0, square, (others >> square) & 1, 0, valid)
+            push_capture(work, 0, square, (others >> square) & 1, 0, valid)
             rest = ~(1 << square)
-            started |= carry_on(work, 1, men & rest, others & rest, targets, False)
+            started |= expand_captures(work, 1, men & rest, others & rest, targets, False)
     return started

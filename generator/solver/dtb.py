@@ -27,10 +27,10 @@ from tablebase.kernels.bits import lowest, signed
 from tablebase.kernels.jit import inner
 
 _NEVER = 127
-_LOSES = 128
+_LOSS_FLAG = 128
 
 
-class StairRoom(NamedTuple):
+class SlackBuffers(NamedTuple):
     """Buffers of `climb` for a batch.
 
     Attributes:
@@ -39,18 +39,18 @@ class StairRoom(NamedTuple):
         queues: [4, place], queues of places; a place is in a queue once at most. Most of it is never touched.
     """
 
-    needs: NDArray[np.uint8]
-    exits: NDArray[np.uint8]
+    king_plies_needed: NDArray[np.uint8]
+    conversions: NDArray[np.uint8]
     queues: NDArray[np.int32]
 
 
-def stair_room(words: int) -> StairRoom:
+def slack_buffers(words: int) -> SlackBuffers:
     """Allocate the buffers for `words` words of a side."""
-    places = words * 32
-    return StairRoom(
-        needs=np.empty((2, places), np.uint8),
-        exits=np.empty((2, places), np.uint8),
-        queues=np.empty((4, places), np.int32),
+    positions = words * 32
+    return SlackBuffers(
+        king_plies_needed=np.empty((2, positions), np.uint8),
+        conversions=np.empty((2, positions), np.uint8),
+        queues=np.empty((4, positions), np.int32),
     )
 
 
@@ -60,23 +60,25 @@ def stair_room(words: int) -> StairRoom:
 
 
 @inner
-def _find_needs(side: Side, king_limit: int, needs: NDArray[np.uint8]) -> None:
+def _init_king_plies_needed(side: Side, king_limit: int, king_plies_needed: NDArray[np.uint8]) -> None:
     """The needs on the lowest stair, where DTB stands as far as it is found there; one more than the limit
     for what else is decided under the king-moves rule, _NEVER for the rest. Nothing waits then."""
     words = side.blocks * word_count(side)
     values, dtb = side.value, side.dtb
-    for place in range(words * 32):
-        value = signed(values[place])
-        need = king_limit + 1 if dtb[place] == NOT_DECIDED else signed(dtb[place])
-        needs[place] = _NEVER if value == NOT_DECIDED else need if value & 1 else need + _LOSES
+    for position in range(words * 32):
+        value = signed(values[position])
+        king_plies = king_limit + 1 if dtb[position] == NOT_DECIDED else signed(dtb[position])
+        king_plies_needed[position] = (
+            _NEVER if value == NOT_DECIDED else king_plies if value & 1 else king_plies + _LOSS_FLAG
+        )
     side.new_wins[:words] = 0
 
 
 @inner
-def _find_exits(side: Side, exits: NDArray[np.uint8]) -> None:
+def _find_best_conversions(side: Side, conversions: NDArray[np.uint8]) -> None:
     """The best exit of each position, as a score (see `score_balance`), from the events; 0 where there is
     none."""
-    words, any_exit = side.blocks * word_count(side), side.rule_any
+    words, any_conversion = side.blocks * word_count(side), side.rule_any
     first, following, words_of, lanes_of = (
         side.event_first,
         side.event_next,
@@ -85,21 +87,26 @@ def _find_exits(side: Side, exits: NDArray[np.uint8]) -> None:
     )
     for word in range(words):
         for lane in range(32):
-            exits[word * 32 + lane] = DRAWN if (signed(any_exit[word]) >> lane) & 1 else 0
+            conversions[word * 32 + lane] = DRAWN if (signed(any_conversion[word]) >> lane) & 1 else 0
     for slot in range(len(first)):
         score = WIN_AT_ONCE - (slot - WINS_SLOT) if slot >= WINS_SLOT else slot
         event = signed(first[slot])
         while event >= 0:
             lanes = signed(lanes_of[event])
             while lanes:
-                exits[signed(words_of[event]) * 32 + lowest(lanes)] = score
+                conversions[signed(words_of[event]) * 32 + lowest(lanes)] = score
                 lanes &= lanes - 1
             event = signed(following[event])
 
 
 @inner
-def _add_from_exits(
-    side: Side, slot: int, need: int, needs: NDArray[np.uint8], queue: NDArray[np.int32], count: int
+def _queue_from_events(
+    side: Side,
+    slot: int,
+    king_plies: int,
+    king_plies_needed: NDArray[np.uint8],
+    queue: NDArray[np.int32],
+    count: int,
 ) -> int:
     """Add to a queue the positions of this need that have an exit of so many plies. Returns how many there
     are in it."""
@@ -109,34 +116,34 @@ def _add_from_exits(
         side.event_word,
         side.event_lanes,
     )
-    waits = side.new_wins
+    queued = side.new_wins
     for kind in range(2):
         event = signed(first[slot + kind * WINS_SLOT])
         while event >= 0:
             word = signed(words_of[event])
-            lanes = signed(lanes_of[event]) & ~signed(waits[word])
+            lanes = signed(lanes_of[event]) & ~signed(queued[word])
             while lanes:
                 lane = lowest(lanes)
                 lanes &= lanes - 1
-                if needs[word * 32 + lane] != (need if kind else need + _LOSES):
+                if king_plies_needed[word * 32 + lane] != (king_plies if kind else king_plies + _LOSS_FLAG):
                     continue
                 queue[count] = word * 32 + lane
                 count += 1
-                waits[word] |= np.uint32(np.uint32(1) << np.uint32(lane))
+                queued[word] |= np.uint32(np.uint32(1) << np.uint32(lane))
             event = signed(following[event])
     return count
 
 
 @inner
-def _settle(
+def _filter_queue(
     side: Side,
     other: Side,
     tables: Subsets,
-    height: int,
-    need: int,
-    needs: NDArray[np.uint8],
-    exits: NDArray[np.uint8],
-    needs_after: NDArray[np.uint8],
+    slack: int,
+    king_plies: int,
+    king_plies_needed: NDArray[np.uint8],
+    conversions: NDArray[np.uint8],
+    needed_after: NDArray[np.uint8],
     queue: NDArray[np.int32],
     count: int,
 ) -> int:
@@ -144,19 +151,19 @@ def _settle(
     on the stair of this height? They are left in the queue; returns how many they are."""
     kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
     other_columns, other_rows = other.columns, other.rows
-    men_of, opponent_men_of, waits = side.men, side.opponent_men, side.new_wins
+    men_of, opponent_men_of, queued = side.men, side.opponent_men, side.new_wins
     own_sets = tables.squares[tables.start[kings_count - 1] :]
     opponent_sets = tables.squares[tables.start[opponent_count] :]
     less_one = tables.less_one[tables.less_one_start[opponent_count] :]
     turned_ranks = tables.reversed_rank[tables.start[kings_count] :]
     kept = 0
     for number in range(count):
-        place = signed(queue[number])
-        word, lane = place // 32, place % 32
-        waits[word] &= np.uint32(~np.uint32(np.uint32(1) << np.uint32(lane)))
+        position = signed(queue[number])
+        word, lane = position // 32, position % 32
+        queued[word] &= np.uint32(~np.uint32(np.uint32(1) << np.uint32(lane)))
         # A winner waits here for one of its moves alone, that is enough; a loser loses by none but all.
-        if signed(needs[place]) >= _LOSES:
-            if signed(exits[place]) > min(height + need, DRAWN - 1):
+        if signed(king_plies_needed[position]) >= _LOSS_FLAG:
+            if signed(conversions[position]) > min(slack + king_plies, DRAWN - 1):
                 continue
             block = word // (rows * columns)
             row = word // columns - block * rows
@@ -176,7 +183,7 @@ def _settle(
                     while square >= 0 and not (occupied >> square) & 1:
                         column_after = signed(turned_ranks[rank(others | 1 << square)])
                         after = (row_after * other_columns + column_after) * 32 + lane_after
-                        if signed(needs_after[after]) >= need:
+                        if signed(needed_after[after]) >= king_plies:
                             lost = False
                             break
                         square = STEP[square, direction]
@@ -184,21 +191,21 @@ def _settle(
                         break
             if not lost:
                 continue
-        needs[place] -= 1
-        queue[kept] = place
+        king_plies_needed[position] -= 1
+        queue[kept] = position
         kept += 1
     return kept
 
 
 @inner
-def _add_before(
+def _queue_predecessors(
     side: Side,
     other: Side,
     tables: Subsets,
-    places: NDArray[np.int32],
-    need: int,
-    needs: NDArray[np.uint8],
-    needs_before: NDArray[np.uint8],
+    positions: NDArray[np.int32],
+    king_plies: int,
+    king_plies_needed: NDArray[np.uint8],
+    needed_before: NDArray[np.uint8],
     queue: NDArray[np.int32],
 ) -> int:
     """Put into an empty queue of the other side's the positions of this need from which a king move leads to
@@ -206,21 +213,23 @@ def _add_before(
     kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
     other_columns, other_rows = other.columns, other.rows
     men_of, opponent_men_of = side.men, side.opponent_men
-    waits = other.new_wins
+    queued = other.new_wins
     own_sets = tables.squares[tables.start[kings_count - 1] :]
     opponent_sets = tables.squares[tables.start[opponent_count] :]
     less_one = tables.less_one[tables.less_one_start[opponent_count] :]
     turned_ranks = tables.reversed_rank[tables.start[kings_count] :]
-    queued = 0
-    for number in range(len(places)):
-        place = signed(places[number])
-        word, lane = place // 32, place % 32
+    count = 0
+    for number in range(len(positions)):
+        position = signed(positions[number])
+        word, lane = position // 32, position % 32
         block = word // (rows * columns)
         row = word // columns - block * rows
         kings, opponents = signed(own_sets[row]) | 1 << lane, signed(opponent_sets[word % columns])
         occupied = signed(men_of[block] | opponent_men_of[block]) | kings | opponents
         column_before = signed(turned_ranks[row + BINOMIAL[lane, kings_count]])
-        need_before = need if signed(needs[place]) >= _LOSES else need + _LOSES
+        king_plies_before = (
+            king_plies if signed(king_plies_needed[position]) >= _LOSS_FLAG else king_plies + _LOSS_FLAG
+        )
         left = opponents
         while left:
             to_square = lowest(left)
@@ -234,37 +243,37 @@ def _add_before(
                     word_before = row_before * other_columns + column_before
                     lane_before = 31 - lowest(before)
                     square = STEP[square, direction]
-                    if signed(needs_before[word_before * 32 + lane_before]) != need_before:
+                    if signed(needed_before[word_before * 32 + lane_before]) != king_plies_before:
                         continue
                     bit = np.uint32(np.uint32(1) << np.uint32(lane_before))
-                    if waits[word_before] & bit:
+                    if queued[word_before] & bit:
                         continue
-                    waits[word_before] |= bit
-                    queue[queued] = word_before * 32 + lane_before
-                    queued += 1
-    return queued
+                    queued[word_before] |= bit
+                    queue[count] = word_before * 32 + lane_before
+                    count += 1
+    return count
 
 
 @inner
-def _put_down(
+def _write_dtb(
     side: Side,
     other: Side,
     tables: Subsets,
-    places: NDArray[np.int32],
+    positions: NDArray[np.int32],
     plies: int,
     scores: NDArray[np.uint8],
 ) -> None:
     """Positions have this DTB: into the results, and into the scores of the side that leads to them."""
     kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
-    values, dtb, starts, other_columns = side.value, side.dtb, other.balance_start, other.columns
+    values, dtb, starts, other_columns = side.value, side.dtb, other.dtb_score_start, other.columns
     opponent_sets = tables.squares[tables.start[opponent_count] :]
     less_one = tables.less_one[tables.less_one_start[opponent_count] :]
     turned_ranks = tables.reversed_rank[tables.start[kings_count] :]
-    for number in range(len(places)):
-        place = signed(places[number])
-        word, lane = place // 32, place % 32
-        dtb[place] = plies
-        score = plies + 1 if signed(values[place]) & 1 else WIN_AT_ONCE - (plies + 1)
+    for number in range(len(positions)):
+        position = signed(positions[number])
+        word, lane = position // 32, position % 32
+        dtb[position] = plies
+        score = plies + 1 if signed(values[position]) & 1 else WIN_AT_ONCE - (plies + 1)
         block = word // (rows * columns)
         row = word // columns - block * rows
         column = word % columns
@@ -278,22 +287,22 @@ def _put_down(
 
 
 @inner
-def count_lacking(side: Side) -> int:
+def count_unresolved(side: Side) -> int:
     """How many positions that are decided under the king-moves rule have no DTB."""
     values, dtb_of = side.value, side.dtb
-    lacking = 0
+    unresolved = 0
     for word in range(side.blocks * word_count(side)):
         value, dtb = values[word * 32 : word * 32 + 32], dtb_of[word * 32 : word * 32 + 32]
         here = np.uint8(0)
         for lane in range(32):
-            lacks = np.uint8(value[lane] != NOT_DECIDED) & np.uint8(dtb[lane] == NOT_DECIDED)
-            here = np.uint8(here + lacks)
-        lacking += signed(here)
-    return lacking
+            is_unresolved = np.uint8(value[lane] != NOT_DECIDED) & np.uint8(dtb[lane] == NOT_DECIDED)
+            here = np.uint8(here + is_unresolved)
+        unresolved += signed(here)
+    return unresolved
 
 
 @inner
-def climb(
+def dtb_beyond_limit(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
@@ -301,51 +310,64 @@ def climb(
     king_limit: int,
     limit: int,
     last_slot: int,
-    room: StairRoom,
+    buffers: SlackBuffers,
 ) -> bool:
     """DTB beyond `king_limit`, up to `limit` plies, after `spread_balance` and from the same events, of which
     the last is in `last_slot`. Returns whether all that is decided under the king-moves rule has a DTB now.
     """
-    lacking = 0
+    unresolved = 0
     for s in range(count):
-        lacking += count_lacking(sides[s])
+        unresolved += count_unresolved(sides[s])
     # Where all exits are there with the first king move, higher stairs bring nothing new.
-    highest = min(limit - king_limit, last_slot - 1)
-    if lacking == 0 or highest < 1:
-        return lacking == 0
-    one, two, twins = sides[0], sides[count - 1], count == 1
-    needs_one, exits_one = room.needs[0], room.exits[0]
-    needs_two, exits_two = room.needs[count - 1], room.exits[count - 1]
+    max_slack = min(limit - king_limit, last_slot - 1)
+    if unresolved == 0 or max_slack < 1:
+        return unresolved == 0
+    one, two, self_mirrored = sides[0], sides[count - 1], count == 1
+    needed_one, conversions_one = buffers.king_plies_needed[0], buffers.conversions[0]
+    needed_two, conversions_two = buffers.king_plies_needed[count - 1], buffers.conversions[count - 1]
     for s in range(count):
-        _find_needs(sides[s], king_limit, room.needs[s])
-        _find_exits(sides[s], room.exits[s])
+        _init_king_plies_needed(sides[s], king_limit, buffers.king_plies_needed[s])
+        _find_best_conversions(sides[s], buffers.conversions[s])
     # What waits to be looked at, on either side; and then with one king move more.
-    ones, twos, next_ones, next_twos = room.queues[0], room.queues[1], room.queues[2], room.queues[3]
-    for height in range(1, highest + 1):
+    ones, twos, next_ones, next_twos = (
+        buffers.queues[0],
+        buffers.queues[1],
+        buffers.queues[2],
+        buffers.queues[3],
+    )
+    for slack in range(1, max_slack + 1):
         of_one = of_two = 0
-        for need in range(1, king_limit + 1):
-            slot = height + need
-            of_one = _add_from_exits(one, slot, need + 1, needs_one, ones, of_one)
-            of_one = _settle(one, two, tables, height, need, needs_one, exits_one, needs_two, ones, of_one)
-            if not twins:
-                of_two = _add_from_exits(two, slot, need + 1, needs_two, twos, of_two)
-                of_two = _settle(
-                    two, one, tables, height, need, needs_two, exits_two, needs_one, twos, of_two
+        for king_plies in range(1, king_limit + 1):
+            slot = slack + king_plies
+            of_one = _queue_from_events(one, slot, king_plies + 1, needed_one, ones, of_one)
+            of_one = _filter_queue(
+                one, two, tables, slack, king_plies, needed_one, conversions_one, needed_two, ones, of_one
+            )
+            if not self_mirrored:
+                of_two = _queue_from_events(two, slot, king_plies + 1, needed_two, twos, of_two)
+                of_two = _filter_queue(
+                    two, one, tables, slack, king_plies, needed_two, conversions_two, needed_one, twos, of_two
                 )
-            settled_one, settled_two = ones[:of_one], twos[:of_two]
-            if need == king_limit:
-                _put_down(one, two, tables, settled_one, slot, scores[count - 1])
-                _put_down(two, one, tables, settled_two, slot, scores[0])
-                lacking -= of_one + of_two
+            confirmed_one, confirmed_two = ones[:of_one], twos[:of_two]
+            if king_plies == king_limit:
+                _write_dtb(one, two, tables, confirmed_one, slot, scores[count - 1])
+                _write_dtb(two, one, tables, confirmed_two, slot, scores[0])
+                unresolved -= of_one + of_two
                 break
-            before = need + 2
-            if twins:
-                of_one = _add_before(one, one, tables, settled_one, before, needs_one, needs_one, next_ones)
+            before = king_plies + 2
+            if self_mirrored:
+                of_one = _queue_predecessors(
+                    one, one, tables, confirmed_one, before, needed_one, needed_one, next_ones
+                )
             else:
-                of_two = _add_before(one, two, tables, settled_one, before, needs_one, needs_two, next_twos)
-                of_one = _add_before(two, one, tables, settled_two, before, needs_two, needs_one, next_ones)
+                of_two = _queue_predecessors(
+                    one, two, tables, confirmed_one, before, needed_one, needed_two, next_twos
+                )
+                of_one = _queue_predecessors(
+                    two, one, tables, confirmed_two, before, needed_two, needed_one, next_ones
+                )
             ones, next_ones = next_ones, ones
             twos, next_twos = next_twos, twos
-        if lacking == 0:
+        if unresolved == 0:
             return True
     return False

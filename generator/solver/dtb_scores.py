@@ -33,8 +33,8 @@ class ScoreTiers(NamedTuple):
 
     scores: NDArray[np.uint8]
     before: NDArray[np.uint8]
-    places: NDArray[np.int32]
-    lacking: NDArray[np.uint8]
+    slots: NDArray[np.int32]
+    has_unresolved: NDArray[np.uint8]
 
 
 NO_TIERS = ScoreTiers(
@@ -44,19 +44,19 @@ NO_TIERS = ScoreTiers(
 
 
 @kernel
-def _put_places(men: NDArray[np.int64], first: int, stride: int, places: NDArray[np.int32]) -> None:
+def _write_slots(men: NDArray[np.int64], first: int, stride: int, slots: NDArray[np.int32]) -> None:
     for block in range(len(men)):
-        places[block_number(men[block, 0], men[block, 1])] = first + block * stride
+        slots[block_number(men[block, 0], men[block, 1])] = first + block * stride
 
 
 @inner
-def begin_balance_scores(side: Side, tiers: ScoreTiers) -> None:
+def init_dtb_scores(side: Side, tiers: ScoreTiers) -> None:
     """Find the places of a batch's blocks, and take away the scores of a tier long past that stand there."""
-    words, starts = side.rows * side.columns, side.balance_start
+    words, starts = side.rows * side.columns, side.dtb_score_start
     men, opponent_men = side.men, side.opponent_men
-    scores, places = tiers.scores, tiers.places
+    scores, slots = tiers.scores, tiers.slots
     for block in range(side.blocks):
-        start = signed(places[block_number(men[block], opponent_men[block])]) * words * 32
+        start = signed(slots[block_number(men[block], opponent_men[block])]) * words * 32
         starts[block] = start
         scores[start : start + words * 32] = 0
 
@@ -79,18 +79,18 @@ class DtbScores:
         for (first, end), tier in zip(blocks.runs, self._tier_of, strict=True):
             self._sizes[tier] += end - first
         self._stride = 3 - len(self._sides)  # the blocks of a material that is its own mirror come in twos
-        places = comb(28, pair.own_men) * comb(28, pair.other_men)
-        self._places = [np.zeros(places, np.int32) for _ in self._sides]
-        self._rooms = [[self._room(side) for side in self._sides] for _ in range(2)]
-        self._lacking = np.zeros(1, np.uint8)
+        slots = comb(28, pair.own_men) * comb(28, pair.other_men)
+        self._slots = [np.zeros(slots, np.int32) for _ in self._sides]
+        self._buffers = [[self._allocate(side) for side in self._sides] for _ in range(2)]
+        self._has_unresolved = np.zeros(1, np.uint8)
 
-    def _room(self, side: Material) -> NDArray[np.uint8]:
+    def _allocate(self, side: Material) -> NDArray[np.uint8]:
         most = max(self._sizes.values()) * self._stride
-        room: NDArray[np.uint8] = self._memory.zeros(most * words_in_block(side) * 32, np.uint8)
-        self._memory.take(room)
-        return room
+        array: NDArray[np.uint8] = self._memory.zeros(most * words_in_block(side) * 32, np.uint8)
+        self._memory.take(array)
+        return array
 
-    def of_run(self, number: int) -> tuple[ScoreTiers, ScoreTiers]:
+    def tiers_of_run(self, number: int) -> tuple[ScoreTiers, ScoreTiers]:
         """For both sides, what the blocks of a run ask for and put down. Runs come in their order."""
         first, end = self._blocks.runs[number]
         tier = self._tier_of[number]
@@ -98,9 +98,11 @@ class DtbScores:
         placed = self._blocks.place(first, end)
         for s, men in enumerate((placed.men, placed.turned_men)):
             start = (first - first_of_tier) * self._stride + s * (self._stride - 1)
-            _put_places(men, start, self._stride, self._places[s % len(self._sides)])
-        rooms, last = self._rooms[tier % 2], self._rooms[(tier - 1) % 2]
-        tiers = [ScoreTiers(*each, self._lacking) for each in zip(rooms, last, self._places, strict=True)]
+            _write_slots(men, start, self._stride, self._slots[s % len(self._sides)])
+        arrays, last = self._buffers[tier % 2], self._buffers[(tier - 1) % 2]
+        tiers = [
+            ScoreTiers(*each, self._has_unresolved) for each in zip(arrays, last, self._slots, strict=True)
+        ]
         return tiers[0], tiers[-1]
 
     def parts(self, number: int, first: int, end: int) -> list[NDArray[np.uint8]]:
@@ -110,20 +112,20 @@ class DtbScores:
         first_of_tier = self._blocks.runs[self._tier_of.index(tier)][0]
         begin, last = ((block - first_of_tier) * self._stride for block in (first, end))
         words = [words_in_block(side) * 32 for side in self._sides]
-        rooms = self._rooms[tier % 2]
-        return [room[begin * size : last * size] for room, size in zip(rooms, words, strict=True)]
+        arrays = self._buffers[tier % 2]
+        return [array[begin * size : last * size] for array, size in zip(arrays, words, strict=True)]
 
     @property
-    def lacking(self) -> bool:
+    def has_unresolved(self) -> bool:
         """Whether some position that is decided under the king-moves rule has no DTB within the limit."""
-        return bool(self._lacking[0])
+        return bool(self._has_unresolved[0])
 
-    def let_go(self) -> None:
+    def free(self) -> None:
         """Give back the memory."""
-        self._memory.forget(array for rooms in self._rooms for array in rooms)
+        self._memory.forget(array for arrays in self._buffers for array in arrays)
 
 
-def balance_bytes(pair: Material) -> int:
+def dtb_score_bytes(pair: Material) -> int:
     """Memory of the scores of a material and its mirror while they are solved, about."""
     sides = [pair] if pair == pair.mirror else [pair, pair.mirror]
     return sum(2 * _largest_tier(pair) * words_in_block(side) * 32 for side in sides)

@@ -98,7 +98,7 @@ def _count(
         by_dtb: [4 * 256], counts by DTB in the same way.
     """
     values, dtw, dtb = results.value, results.dtw, results.dtb
-    with_scores, with_balance = len(dtw) > 0, len(dtb) > 0
+    with_scores, with_dtb = len(dtw) > 0, len(dtb) > 0
     for index in range(len(values)):
         found = signed(values[index])
         value = found & VALUE
@@ -107,7 +107,7 @@ def _count(
         if with_scores:
             counted = found >= STORED and value <= CURSED_WIN
             by_dtw[won + (256 if counted else 0) + signed(dtw[index])] += 1
-        if with_balance:
+        if with_dtb:
             # A position without a DTC is drawn under the rules, whatever DTB the pass found for it.
             decided = value <= _GREATEST_WITH_DTC
             counted = found >= STORED and decided

@@ -29,7 +29,7 @@ def can_restore(pair: Material, slices: Mapping[Material, SliceRecord], with_sco
 
 
 def restore_pair(
-    crew: SliceSolver, pair: Material, directory: Path, slices: Mapping[Material, SliceRecord], run: Map
+    solver: SliceSolver, pair: Material, directory: Path, slices: Mapping[Material, SliceRecord], run: Map
 ) -> Pair:
     """Fill in the after tables of a pair from its files in a directory; or, where these do not hold enough,
     by solving it again. Returns its values, of positions without a capture.
@@ -38,17 +38,17 @@ def restore_pair(
         TableError: a file is damaged.
         OSError: a file cannot be read.
     """
-    if not can_restore(pair, slices, crew.with_scores):
-        return crew.solve(pair)
-    own = _read(crew, pair, directory, run)
-    results = own, own if pair == pair.mirror else _read(crew, pair.mirror, directory, run)
-    crew.restore(pair, results)
+    if not can_restore(pair, slices, solver.with_scores):
+        return solver.solve(pair)
+    own = _read(solver, pair, directory, run)
+    results = own, own if pair == pair.mirror else _read(solver, pair.mirror, directory, run)
+    solver.restore(pair, results)
     return results
 
 
-def _read(crew: SliceSolver, material: Material, directory: Path, run: Map) -> Results:
-    results = crew.empty_results(material)
-    for metric in restores_from(crew.with_scores):
+def _read(solver: SliceSolver, material: Material, directory: Path, run: Map) -> Results:
+    results = solver.empty_results(material)
+    for metric in restores_from(solver.with_scores):
         with Table(directory / table_name(material, metric)) as table:
             read_stored(metric, table.read_all(run), results)
     return results

@@ -76,7 +76,7 @@ def _two_down_left(x: Any) -> Any:
 
 
 @inlined
-def _slides_along(goal: Any, empty: Any, step: Any, two_steps: Any) -> Any:
+def _slide_sources_along(goal: Any, empty: Any, step: Any, two_steps: Any) -> Any:
     """The squares one `step` beyond `goal`, or beyond it through `empty` squares. Doubling: one, two and four
     steps cover a diagonal's seven."""
     goal = np.uint32(goal | np.uint32(empty & step(goal)))
@@ -88,16 +88,16 @@ def _slides_along(goal: Any, empty: Any, step: Any, two_steps: Any) -> Any:
 
 
 @inlined
-def slides(goal: Any, empty: Any) -> Any:
+def slide_sources(goal: Any, empty: Any) -> Any:
     """The squares from which a king slides onto a square of `goal`, over `empty` squares (uint32 sets; `goal`
     within `empty`)."""
     up = np.uint32(
-        _slides_along(goal, empty, _up_right, _two_up_right)
-        | _slides_along(goal, empty, _up_left, _two_up_left)
+        _slide_sources_along(goal, empty, _up_right, _two_up_right)
+        | _slide_sources_along(goal, empty, _up_left, _two_up_left)
     )
     down = np.uint32(
-        _slides_along(goal, empty, _down_right, _two_down_right)
-        | _slides_along(goal, empty, _down_left, _two_down_left)
+        _slide_sources_along(goal, empty, _down_right, _two_down_right)
+        | _slide_sources_along(goal, empty, _down_left, _two_down_left)
     )
     return np.uint32(np.uint32(up | down) & empty)
 
@@ -112,7 +112,7 @@ def king_moves(
     first: int,
     count: int,
     columns: int,
-    others: NDArray[np.uint32],
+    opponent_sets: NDArray[np.uint32],
     occupied: int,
     blockers: int,
     steps: NDArray[np.int32],
@@ -132,11 +132,11 @@ def king_moves(
     flip = ALL_LANES if inverted else np.uint32(0)
     base += first
     here = goals[base + row * columns : base + row * columns + count]
-    kings = others[first : first + count]
+    kings = opponent_sets[first : first + count]
     for c in range(count):
         e = np.uint32(~np.uint32(fixed | kings[c]))
         empty[c] = e
-        reach[c] = slides(np.uint32(np.uint32(here[c] ^ flip) & e), e)
+        reach[c] = slide_sources(np.uint32(np.uint32(here[c] ^ flip) & e), e)
     while steps[at] != -2:
         # One king, one direction, square by square; a lane king in the way blocks this square and all beyond
         # it.

@@ -42,7 +42,7 @@ NEVER = 255
 
 @inner
 def _find(
-    side: Side, tables: Subsets, wins: bool, ply: int, strip_room: NDArray[np.uint32], part: int, parts: int
+    side: Side, tables: Subsets, wins: bool, ply: int, strip_buffer: NDArray[np.uint32], part: int, parts: int
 ) -> None:
     """New wins (a king move to a lost position) or losses (none to a position not yet won) of the strips
     whose successors have changed."""
@@ -52,7 +52,7 @@ def _find(
     results = side.new_wins if wins else side.new_losses
     touched_rows, open_lanes, held_lanes = side.touched, side.open, side.held
     men, opponent_men = side.men, side.opponent_men
-    reach, empty, path = strip_room[:STRIP], strip_room[STRIP : 2 * STRIP], strip_room[2 * STRIP :]
+    reach, empty, path = strip_buffer[:STRIP], strip_buffer[STRIP : 2 * STRIP], strip_buffer[2 * STRIP :]
     own = tables.start[side.kings - 1]
     own_sets, king_steps, steps_start = tables.squares[own:], tables.king_steps, tables.king_steps_start[own:]
     others = tables.squares[tables.start[side.opponent_kings] : tables.start[side.opponent_kings + 1]]
@@ -175,7 +175,7 @@ def _apply(
 
 
 @inner
-def _take_events(side: Side, slot: int, wins: bool, ply: int) -> None:
+def _admit_events(side: Side, slot: int, wins: bool, ply: int) -> None:
     """The exits whose distance is reached: wins, or losses and lanes no longer held."""
     event = signed(side.event_first[slot])
     if event < 0:
@@ -210,7 +210,7 @@ def _take_events(side: Side, slot: int, wins: bool, ply: int) -> None:
 
 
 @inner
-def _begin(side: Side) -> None:
+def _init_side(side: Side) -> None:
     words = side.blocks * word_count(side)
     side.lost[:words] = 0
     side.won[:words] = 0
@@ -226,14 +226,14 @@ def _begin(side: Side) -> None:
 
 
 @inlined
-def _hold_exits(side: Side, words: int) -> None:
+def _hold_conversions(side: Side, words: int) -> None:
     held, rule_any = side.held, side.rule_any
     for word in range(words):
         held[word] = rule_any[word]
 
 
 @inner
-def _close(side: Side, ply: int) -> None:
+def _retire_results(side: Side, ply: int) -> None:
     """Results applied at the ply before are no longer open, and no longer new."""
     touched, open_lanes, new_wins, new_losses = side.touched, side.open, side.new_wins, side.new_losses
     rows, columns, strips = side.rows, side.columns, strip_count(side)
@@ -257,33 +257,33 @@ def _close(side: Side, ply: int) -> None:
 
 
 @inner
-def begin_on_board(sides: tuple[Side, Side], count: int, ply: int) -> None:
+def begin_dtw_ply(sides: tuple[Side, Side], count: int, ply: int) -> None:
     """The first step of a ply of the pass on the board."""
     for s in range(count):
         if ply == 0:
-            _begin(sides[s])
-        _close(sides[s], ply)
+            _init_side(sides[s])
+        _retire_results(sides[s], ply)
         wins = ply % 2 == 1
-        _take_events(sides[s], WINS_SLOT + ply // 2 if wins else ply // 2, wins, ply)
+        _admit_events(sides[s], WINS_SLOT + ply // 2 if wins else ply // 2, wins, ply)
 
 
 @inner
-def find_on_board(
+def find_dtw(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
     ply: int,
-    strip_room: NDArray[np.uint32],
+    strip_buffer: NDArray[np.uint32],
     part: int,
     parts: int,
 ) -> None:
     """The second step of a ply of the pass on the board: wins at odd, losses at even plies."""
     for s in range(count):
-        _find(sides[s], tables, ply % 2 == 1, ply, strip_room, part, parts)
+        _find(sides[s], tables, ply % 2 == 1, ply, strip_buffer, part, parts)
 
 
 @inner
-def apply_on_board(
+def apply_dtw(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
@@ -307,13 +307,13 @@ def apply_on_board(
 
 
 @inner
-def spread_on_board(
+def dtw_pass(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
     scores: NDArray[np.uint8],
     last_slot: int,
-    strip_room: NDArray[np.uint32],
+    strip_buffer: NDArray[np.uint32],
 ) -> int:
     """DTW of a batch, from `held`, `quiet` and the events of its exits, the last in `last_slot` (see
     `list_events`). `count` is 1 where the blocks are their own twins (both sides are the same positions).
@@ -323,21 +323,21 @@ def spread_on_board(
     while ply // 2 <= last_slot or idle < 2:
         if ply > LONGEST_PLIES:
             return TOO_LONG
-        begin_on_board(sides, count, ply)
-        find_on_board(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
-        decided = apply_on_board(sides, count, tables, scores, ply, FIRST_PART, ONE_PART)
+        begin_dtw_ply(sides, count, ply)
+        find_dtw(sides, count, tables, ply, strip_buffer, FIRST_PART, ONE_PART)
+        decided = apply_dtw(sides, count, tables, scores, ply, FIRST_PART, ONE_PART)
         idle = 0 if decided else idle + 1
         ply += 1
     return 0
 
 
 @inlined
-def _take_exits_at_once(side: Side, on_board: bool) -> None:
+def _admit_conversions(side: Side, unruled: bool) -> None:
     """At ply 1 of a pass that is not about DTW all exits count: every one is a zeroing move."""
-    win_exits = side.board_win if on_board else side.rule_win
-    safe_exits = side.board_safe if on_board else side.rule_safe
+    win_conversions = side.unruled_win if unruled else side.rule_win
+    safe_conversions = side.unruled_safe if unruled else side.rule_safe
     for word in range(side.blocks * word_count(side)):
-        win, safe = win_exits[word], safe_exits[word]
+        win, safe = win_conversions[word], safe_conversions[word]
         side.new_wins[word] = win
         side.new_losses[word] = np.uint32(
             side.rule_any[word] & np.uint32(~np.uint32(np.uint32(win | safe) | side.quiet[word]))
@@ -349,38 +349,38 @@ def _take_exits_at_once(side: Side, on_board: bool) -> None:
 
 
 @inner
-def begin_at_once(sides: tuple[Side, Side], count: int, ply: int, on_board: bool) -> None:
+def begin_dtc_ply(sides: tuple[Side, Side], count: int, ply: int, unruled: bool) -> None:
     """The first step of a ply of the pass under the rules; or `on_board`, of the one without distances."""
     for s in range(count):
         side = sides[s]
         if ply == 0:
-            _begin(side)
+            _init_side(side)
             words = side.blocks * word_count(side)
-            _hold_exits(side, words)
-        _close(side, ply)
+            _hold_conversions(side, words)
+        _retire_results(side, ply)
         if ply == 1:
-            _take_exits_at_once(side, on_board)
+            _admit_conversions(side, unruled)
 
 
 @inner
-def find_both(
+def find_wins_and_losses(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
     ply: int,
-    strip_room: NDArray[np.uint32],
+    strip_buffer: NDArray[np.uint32],
     part: int,
     parts: int,
 ) -> None:
     """The second step of a ply of these passes, and of the one to the balance change."""
     for s in range(count):
         for kind in range(2):
-            _find(sides[s], tables, kind == 0, ply, strip_room, part, parts)
+            _find(sides[s], tables, kind == 0, ply, strip_buffer, part, parts)
 
 
 @inner
-def apply_at_once(
-    sides: tuple[Side, Side], count: int, tables: Subsets, ply: int, on_board: bool, part: int, parts: int
+def apply_dtc(
+    sides: tuple[Side, Side], count: int, tables: Subsets, ply: int, unruled: bool, part: int, parts: int
 ) -> int:
     """The third step of a ply of these passes; how many positions it decides."""
     decided = 0
@@ -391,7 +391,7 @@ def apply_at_once(
         for kind in range(2):
             wins = kind == 0
             value = 2 * ply + (1 if wins else 0)
-            if on_board:
+            if unruled:
                 value = CURSED_WIN if wins else BLESSED_LOSS
             decided += _apply(
                 sides[s],
@@ -411,53 +411,53 @@ def apply_at_once(
 
 
 @inner
-def spread_at_once(
+def dtc_pass(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
     limit: int,
-    on_board: bool,
-    strip_room: NDArray[np.uint32],
+    unruled: bool,
+    strip_buffer: NDArray[np.uint32],
 ) -> bool:
     """DTC of a batch: the positions won or lost under the rules, no more than `limit` plies from their next
     zeroing move or the end of the game. Or `on_board`, what those are that have no value yet and win or lose
     there. Returns whether it has come to rest: more plies would decide no more."""
     for ply in range(limit + 1):
-        begin_at_once(sides, count, ply, on_board)
-        find_both(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
-        decided = apply_at_once(sides, count, tables, ply, on_board, FIRST_PART, ONE_PART)
+        begin_dtc_ply(sides, count, ply, unruled)
+        find_wins_and_losses(sides, count, tables, ply, strip_buffer, FIRST_PART, ONE_PART)
+        decided = apply_dtc(sides, count, tables, ply, unruled, FIRST_PART, ONE_PART)
         if ply >= 2 and not decided:
             return True
     return False
 
 
 @inner
-def spread_balance(
+def dtb_pass(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
     scores: tuple[NDArray[np.uint8], NDArray[np.uint8]],
     limit: int,
     last_slot: int,
-    strip_room: NDArray[np.uint32],
+    strip_buffer: NDArray[np.uint32],
 ) -> None:
     """DTB of a batch: plies to the next balance change, where that comes within `limit` plies, from `quiet`,
     `rule_any` and the events of its exits, the last in `last_slot`. The 15-king-moves rule is not looked at:
     it cannot bind within so many plies (those beyond it are found by `climb` of generator/solver/dtb.py)."""
     for s in range(count):
-        _begin(sides[s])
+        _init_side(sides[s])
         words = sides[s].blocks * word_count(sides[s])
-        _hold_exits(sides[s], words)
+        _hold_conversions(sides[s], words)
     for ply in range(limit + 1):
         for s in range(count):
-            _close(sides[s], ply)
+            _retire_results(sides[s], ply)
             for kind in range(2):
-                _take_events(sides[s], WINS_SLOT + ply if kind == 0 else ply, kind == 0, ply)
-        find_both(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
+                _admit_events(sides[s], WINS_SLOT + ply if kind == 0 else ply, kind == 0, ply)
+        find_wins_and_losses(sides, count, tables, ply, strip_buffer, FIRST_PART, ONE_PART)
         decided = 0
         for s in range(count):
             t = count - 1 - s
-            starts, plies = sides[t].balance_start, sides[s].dtb
+            starts, plies = sides[t].dtb_score_start, sides[s].dtb
             for kind in range(2):
                 wins = kind == 0
                 score = ply + 1 if wins else WIN_AT_ONCE - (ply + 1)

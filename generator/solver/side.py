@@ -59,7 +59,7 @@ class Side(NamedTuple):
     word_start: NDArray[np.int64]
     first_bit: NDArray[np.int64]
     score_start: NDArray[np.int64]
-    balance_start: NDArray[np.int64]
+    dtb_score_start: NDArray[np.int64]
     quiet: NDArray[np.uint32]
     open: NDArray[np.uint32]
     held: NDArray[np.uint32]
@@ -70,11 +70,11 @@ class Side(NamedTuple):
     rule_win: NDArray[np.uint32]
     rule_safe: NDArray[np.uint32]
     rule_any: NDArray[np.uint32]
-    change_win: NDArray[np.uint32]
-    change_safe: NDArray[np.uint32]
-    change_any: NDArray[np.uint32]
-    board_win: NDArray[np.uint32]
-    board_safe: NDArray[np.uint32]
+    material_win: NDArray[np.uint32]
+    material_safe: NDArray[np.uint32]
+    material_any: NDArray[np.uint32]
+    unruled_win: NDArray[np.uint32]
+    unruled_safe: NDArray[np.uint32]
     value: NDArray[np.uint8]
     dtw: NDArray[np.uint8]
     dtb: NDArray[np.uint8]
@@ -99,7 +99,7 @@ def word_count(side: Side) -> int:
     return side.rows * side.columns
 
 
-def strip_room() -> NDArray[np.uint32]:
+def strip_buffer() -> NDArray[np.uint32]:
     """Buffers for three strips of words, for one thread."""
     return np.zeros(3 * STRIP, dtype=np.uint32)
 
@@ -109,7 +109,7 @@ class SideBuffers(NamedTuple):
 
     starts: NDArray[np.int64]  # [6, blocks]
     words: NDArray[np.uint32]  # [13, most words]
-    board: NDArray[np.uint32]  # [2, most words]
+    unruled: NDArray[np.uint32]  # [2, most words]
     value: NDArray[np.uint8]
     dtw: NDArray[np.uint8]
     dtb: NDArray[np.uint8]
@@ -125,33 +125,33 @@ def _make_side(
     kings: int,
     opponent_kings: int,
     men: NDArray[np.int64],
-    bases: NDArray[np.int64],
-    afters: SuccessorTables,
-    room: SideBuffers,
+    first_index: NDArray[np.int64],
+    successors: SuccessorTables,
+    buffers: SideBuffers,
 ) -> Side:
     """The arrays of one side of the blocks `men` [block, 2]; it has no blocks where `bases` [block] is -1."""
-    blocks = len(men) if bases[0] >= 0 else 0
+    blocks = len(men) if first_index[0] >= 0 else 0
     lanes = 32 if kings else 1
     for block in range(blocks):
         own, opponent = men[block, 0], men[block, 1]
         offset = block_offset(kings, own, opponent_kings, opponent)
-        place = (kings, popcount(own), opponent_kings, popcount(opponent))
-        room.starts[0, block] = own
-        room.starts[1, block] = opponent
-        room.starts[2, block] = afters.start[place] + offset
-        room.starts[3, block] = afters.score_start[place] + offset * lanes
-        room.starts[5, block] = afters.packed_start[place] * 32 + offset * lanes
-    w = room.words
+        counts = (kings, popcount(own), opponent_kings, popcount(opponent))
+        buffers.starts[0, block] = own
+        buffers.starts[1, block] = opponent
+        buffers.starts[2, block] = successors.start[counts] + offset
+        buffers.starts[3, block] = successors.score_start[counts] + offset * lanes
+        buffers.starts[5, block] = successors.packed_start[counts] * 32 + offset * lanes
+    w = buffers.words
     return Side(
         kings, opponent_kings, blocks,
         BINOMIAL[32, max(kings - 1, 0)], BINOMIAL[32, opponent_kings], lanes,
-        room.starts[0], room.starts[1], room.starts[2], room.starts[5], room.starts[3],
-        room.starts[4],
+        buffers.starts[0], buffers.starts[1], buffers.starts[2], buffers.starts[5], buffers.starts[3],
+        buffers.starts[4],
         w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
-        room.board[0], room.board[1],
-        room.value, room.dtw, room.dtb,
-        room.strips[0], room.strips[1], room.touched,
-        room.event_first, room.event_next, room.event_word, room.event_lanes,
+        buffers.unruled[0], buffers.unruled[1],
+        buffers.value, buffers.dtw, buffers.dtb,
+        buffers.strips[0], buffers.strips[1], buffers.touched,
+        buffers.event_first, buffers.event_next, buffers.event_word, buffers.event_lanes,
     )  # fmt: skip
 
 

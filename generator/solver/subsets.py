@@ -67,7 +67,7 @@ class Subsets(NamedTuple):
 
 
 @kernel
-def _fill(
+def _fill_tables(
     most: int,
     start: NDArray[np.int64],
     squares: NDArray[np.uint32],
@@ -137,7 +137,7 @@ def subsets(most: int, most_stepping: int) -> Subsets:
     squares = np.zeros(start[-1], dtype=np.uint32)
     reversed_rank = np.zeros(start[-1], dtype=np.int32)
     less_one = np.zeros(less_one_start[-1], dtype=np.int32)
-    _fill(most, start, squares, reversed_rank, less_one_start, less_one)
+    _fill_tables(most, start, squares, reversed_rank, less_one_start, less_one)
     stepping = int(start[most_stepping + 1])
     king_steps_start = np.zeros(stepping, dtype=np.int64)
     length = _king_steps(0, stepping, squares, king_steps_start, np.zeros(0, dtype=np.int32), False)

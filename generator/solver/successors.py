@@ -45,7 +45,7 @@ from tablebase.board.material import Material
 from tablebase.kernels.bits import lowest, or_at, popcount, reverse
 from tablebase.kernels.jit import inlined, inner, kernel
 
-GUARD_SHIFT = 8
+FILTER_SHIFT = 8
 
 
 class OutcomeExceptions(NamedTuple):
@@ -56,20 +56,20 @@ class OutcomeExceptions(NamedTuple):
     won: NDArray[np.uint32]
 
 
-def room_for(count: int) -> OutcomeExceptions:
+def empty_exceptions(count: int) -> OutcomeExceptions:
     """Room for so many."""
     return OutcomeExceptions(
         np.zeros(count, np.int64), np.zeros(count, np.uint32), np.zeros(count, np.uint32)
     )
 
 
-def guard_of(words: int) -> NDArray[np.uint8]:
+def empty_filter(words: int) -> NDArray[np.uint8]:
     """A guard for so many words, none of which is listed."""
-    return np.zeros((words >> GUARD_SHIFT) + 1, np.uint8)
+    return np.zeros((words >> FILTER_SHIFT) + 1, np.uint8)
 
 
 @inner
-def find(numbers: NDArray[np.int64], word: int) -> int:
+def find_word(numbers: NDArray[np.int64], word: int) -> int:
     """Where a word stands in a sorted list; -1 if it does not."""
     at, end = 0, len(numbers)
     while at < end:
@@ -81,8 +81,15 @@ def find(numbers: NDArray[np.int64], word: int) -> int:
     return at if at < len(numbers) and numbers[at] == word else -1
 
 
-def with_more(
-    listed: OutcomeExceptions, guard: NDArray[np.uint8], more: list[OutcomeExceptions]
+def copy_exceptions(listed: OutcomeExceptions, count: int) -> OutcomeExceptions:
+    """Copy the first `count` words of a list."""
+    return OutcomeExceptions(
+        listed.words[:count].copy(), listed.lost[:count].copy(), listed.won[:count].copy()
+    )
+
+
+def merge_exceptions(
+    listed: OutcomeExceptions, exception_filter: NDArray[np.uint8], more: list[OutcomeExceptions]
 ) -> OutcomeExceptions:
     """The sorted list with these besides, of which the last one of a word counts; `guard` is kept true."""
     # The list may be long, and what comes to it is little: it is not sorted again.
@@ -90,7 +97,7 @@ def with_more(
     words, last = np.unique(words, return_index=True)
     lost = np.concatenate([part.lost for part in more])[::-1][last]
     won = np.concatenate([part.won for part in more])[::-1][last]
-    guard[words >> GUARD_SHIFT] = 1
+    exception_filter[words >> FILTER_SHIFT] = 1
     begin, end = (np.searchsorted(listed.words, words, side) for side in ("left", "right"))
     gone = begin[begin < end]
     left = np.delete(listed.words, gone), np.delete(listed.lost, gone), np.delete(listed.won, gone)
@@ -100,7 +107,9 @@ def with_more(
     )
 
 
-def without(listed: OutcomeExceptions, guard: NDArray[np.uint8], first: int, last: int) -> OutcomeExceptions:
+def drop_exceptions(
+    listed: OutcomeExceptions, exception_filter: NDArray[np.uint8], first: int, last: int
+) -> OutcomeExceptions:
     """The sorted list without the words `first` to `last` - 1; `guard` is kept true."""
     begin, end = np.searchsorted(listed.words, (first, last))
     if begin == end:
@@ -110,12 +119,12 @@ def without(listed: OutcomeExceptions, guard: NDArray[np.uint8], first: int, las
         np.concatenate((listed.lost[:begin], listed.lost[end:])),
         np.concatenate((listed.won[:begin], listed.won[end:])),
     )
-    guard[first >> GUARD_SHIFT : (last >> GUARD_SHIFT) + 1] = 0
-    guard[left.words >> GUARD_SHIFT] = 1
+    exception_filter[first >> FILTER_SHIFT : (last >> FILTER_SHIFT) + 1] = 0
+    exception_filter[left.words >> FILTER_SHIFT] = 1
     return left
 
 
-def on_board(
+def unruled_words(
     listed: OutcomeExceptions, words: NDArray[np.int64], rules: OutcomeExceptions
 ) -> OutcomeExceptions:
     """What `words` are on the board, where `rules` says what they are under the rules."""
@@ -145,8 +154,8 @@ class SuccessorTables(NamedTuple):
     score: NDArray[np.uint8]
     lost: NDArray[np.uint32]
     won: NDArray[np.uint32]
-    guard: NDArray[np.uint8]
-    board: OutcomeExceptions
+    exception_filter: NDArray[np.uint8]
+    exceptions: OutcomeExceptions
 
 
 def lanes(material: Material) -> int:
@@ -185,8 +194,8 @@ def allocate(
     number_count = word_count = score_count = 0
     # Sides with kings first: their words' numbers are the words' places.
     for material in sorted(materials, key=lambda material: material.own_kings == 0):
-        place = _place(material)
-        start[place], packed_start[place], score_start[place] = number_count, word_count, score_count
+        counts = _counts(material)
+        start[counts], packed_start[counts], score_start[counts] = number_count, word_count, score_count
         number_count += words(material)
         word_count += kept_words(material)
         score_count += words(material) * lanes(material)
@@ -197,30 +206,33 @@ def allocate(
         memory.zeros(score_count if with_scores else 0, np.uint8),
         memory.zeros(word_count, np.uint32),
         memory.zeros(word_count, np.uint32),
-        guard_of(number_count),
-        room_for(0),
+        empty_filter(number_count),
+        empty_exceptions(0),
     )
 
 
-def parts_of(afters: SuccessorTables, material: Material) -> list[NDArray[Any]]:
+def parts_of(successors: SuccessorTables, material: Material) -> list[NDArray[Any]]:
     """Where the after table of a material lies: its parts of scores, lost and won."""
-    start, score_start = int(afters.packed_start[_place(material)]), int(afters.score_start[_place(material)])
+    start, score_start = (
+        int(successors.packed_start[_counts(material)]),
+        int(successors.score_start[_counts(material)]),
+    )
     count = kept_words(material)
-    scores = afters.score[score_start : score_start + words(material) * lanes(material)]
-    return [scores, afters.lost[start : start + count], afters.won[start : start + count]]
+    scores = successors.score[score_start : score_start + words(material) * lanes(material)]
+    return [scores, successors.lost[start : start + count], successors.won[start : start + count]]
 
 
-def first_word(afters: SuccessorTables, material: Material) -> int:
+def first_word(successors: SuccessorTables, material: Material) -> int:
     """The number of the first word of a material's after table."""
-    return int(afters.start[_place(material)])
+    return int(successors.start[_counts(material)])
 
 
-def _place(material: Material) -> tuple[int, int, int, int]:
+def _counts(material: Material) -> tuple[int, int, int, int]:
     return material.own_kings, material.own_men, material.other_kings, material.other_men
 
 
 @kernel
-def _put_places(
+def _write_locations(
     start: NDArray[np.int64],
     own_men: int,
     own_kings: int,
@@ -230,45 +242,51 @@ def _put_places(
 ) -> None:
     men, kings = reverse(other_men), reverse(other_kings)
     opponent_men, opponent_kings = reverse(own_men), reverse(own_kings)
-    place = (popcount(kings), popcount(men), popcount(opponent_kings), popcount(opponent_men))
-    first = start[place] + block_offset(place[0], men, place[2], opponent_men)
+    counts = (popcount(kings), popcount(men), popcount(opponent_kings), popcount(opponent_men))
+    first = start[counts] + block_offset(counts[0], men, counts[2], opponent_men)
     left = kings
     for number in range(len(out)):
         lane = lowest(left)
         left &= left - 1
-        out[number, 0] = first + rank(kings & ~(1 << lane)) * BINOMIAL[32, place[2]] + rank(opponent_kings)
+        out[number, 0] = first + rank(kings & ~(1 << lane)) * BINOMIAL[32, counts[2]] + rank(opponent_kings)
         out[number, 1] = lane
 
 
-def places_of(
-    afters: SuccessorTables, own_men: int, own_kings: int, other_men: int, other_kings: int
+def find_locations(
+    successors: SuccessorTables, own_men: int, own_kings: int, other_men: int, other_kings: int
 ) -> NDArray[np.int64]:
     """Where a position stands (sets as its side to move sees them; the other side has kings): shape [kings of
     the other side, 2], word and lane."""
     out = np.empty((other_kings.bit_count(), 2), np.int64)
-    _put_places(afters.start, own_men, own_kings, other_men, other_kings, out)
+    _write_locations(successors.start, own_men, own_kings, other_men, other_kings, out)
     return out
 
 
-def mark_drawn(afters: SuccessorTables, places: NDArray[np.int64]) -> SuccessorTables:
+def mark_drawn(successors: SuccessorTables, locations: NDArray[np.int64]) -> SuccessorTables:
     """Make positions, at `places` [place, 2], neither lost nor won under the rules. On the board they stay
     what they are. Returns the after tables to go on with."""
-    words, lanes = places[:, 0], places[:, 1].astype(np.uint32)
-    if not len(afters.score):
+    words, lanes = locations[:, 0], locations[:, 1].astype(np.uint32)
+    if not len(successors.score):
         changed = np.unique(words)
-        as_ruled = OutcomeExceptions(changed, afters.lost[changed], afters.won[changed])
-        before = on_board(afters.board, changed, as_ruled)
-        afters = afters._replace(board=with_more(afters.board, afters.guard, [before]))
+        as_ruled = OutcomeExceptions(changed, successors.lost[changed], successors.won[changed])
+        before = unruled_words(successors.exceptions, changed, as_ruled)
+        successors = successors._replace(
+            exceptions=merge_exceptions(successors.exceptions, successors.exception_filter, [before])
+        )
     others = ~(np.uint32(1) << lanes)
-    np.bitwise_and.at(afters.lost, words, others)
-    np.bitwise_and.at(afters.won, words, others)
-    return afters
+    np.bitwise_and.at(successors.lost, words, others)
+    np.bitwise_and.at(successors.won, words, others)
+    return successors
 
 
-def drop_material(afters: SuccessorTables, material: Material) -> SuccessorTables:
+def drop_material(successors: SuccessorTables, material: Material) -> SuccessorTables:
     """After tables without the board words of a material whose part is given back."""
-    start = first_word(afters, material)
-    return afters._replace(board=without(afters.board, afters.guard, start, start + words(material)))
+    start = first_word(successors, material)
+    return successors._replace(
+        exceptions=drop_exceptions(
+            successors.exceptions, successors.exception_filter, start, start + words(material)
+        )
+    )
 
 
 @inlined
@@ -284,7 +302,7 @@ def block_number(men: int, other_men: int) -> int:
 
 
 @inlined
-def put_bits(
+def write_bits(
     one_a_word: NDArray[np.uint32], first: int, count: int, packed: NDArray[np.uint32], first_bit: int
 ) -> None:
     """Pack `count` words of one bit each into bits of `packed`, which are 0 so far.
@@ -307,7 +325,7 @@ def put_bits(
 
 
 @kernel
-def take_block_bits(packed: NDArray[np.uint32], numbers: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
+def read_block_bits(packed: NDArray[np.uint32], numbers: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
     """The bits of some blocks of a side without kings, one a byte: [block, position], flat.
 
     Args:
@@ -324,7 +342,7 @@ def take_block_bits(packed: NDArray[np.uint32], numbers: NDArray[np.int64], size
 
 
 @kernel
-def put_block_bits(
+def write_block_bits(
     packed: NDArray[np.uint32], numbers: NDArray[np.int64], size: int, bits: NDArray[np.uint8]
 ) -> None:
     """Set bits in `packed`, which are 0 so far: the inverse of `take_block_bits`.
@@ -339,7 +357,7 @@ def put_block_bits(
 
 
 @kernel
-def _put_block_numbers(men: NDArray[np.int64], out: NDArray[np.int64]) -> None:
+def _write_block_numbers(men: NDArray[np.int64], out: NDArray[np.int64]) -> None:
     for block in range(len(men)):
         out[block] = block_number(men[block, 0], men[block, 1])
 
@@ -348,5 +366,5 @@ def block_numbers(men: NDArray[np.int64]) -> NDArray[np.int64]:
     """The numbers in their after table of blocks whose men are `men` [block, 2]: those of the side that has
     just moved, and the other side's."""
     found = np.empty(len(men), np.int64)
-    _put_block_numbers(men, found)
+    _write_block_numbers(men, found)
     return found
