@@ -42,12 +42,12 @@ _Calls = list[tuple[Any, ...]]
 
 
 class SolverParts(NamedTuple):
-    """The parts of the solver that a run takes beside those that every run takes.
+    """The parts of the solver that a run needs in addition to those that every run needs.
 
     Attributes:
-        dtw: DTW is solved; else outcomes without draw rules have a pass of their own.
-        balance: the material balance is counted, which takes DTB.
-        shared: threads share a block.
+        dtw: whether DTW is solved; if not, outcomes without draw rules have a pass of their own.
+        balance: whether the material balance is counted, which needs DTB.
+        shared: whether threads share a block.
     """
 
     dtw: bool
@@ -56,17 +56,17 @@ class SolverParts(NamedTuple):
 
     @classmethod
     def of(cls, work: Plan) -> Self:
-        """The parts that a plan takes."""
+        """Return the parts that a plan needs."""
         balance = any(map(work.ruleset.counts_material_separately, work.order))
         return cls(work.with_scores, balance, work.jobs > 1 and any(map(is_shared, work.order)))
 
     def count_kernels(self) -> int:
-        """About how many kernels two processes compile for these parts, as counted with numba 0.68."""
+        """Return about how many kernels two processes compile for these parts, as counted with numba 0.68."""
         return 104 + 15 * self.balance + 11 * (not self.dtw) + 36 * self.shared
 
 
 def _solver_calls(parts: SolverParts) -> tuple[_Calls, _Calls]:
-    """The solver's kernels with arguments for them, in two halves that take about as long to compile.
+    """Return the solver's kernels with arguments, in two halves that take about as long to compile.
 
     The arguments have the same types for all materials and metrics: the smallest material serves for all.
     """
@@ -113,7 +113,7 @@ def compile_solver(parts: SolverParts, report: Report = lambda name, done, total
     In the main thread, Ctrl-C stops this. In a pool of threads it would have to wait for the end.
 
     Args:
-        parts: what to compile.
+        parts: the parts to compile.
         report: called for each kernel, by one of two threads at a time.
     """
     total, done, lock = parts.count_kernels(), 0, Lock()
@@ -130,7 +130,7 @@ def compile_solver(parts: SolverParts, report: Report = lambda name, done, total
             with _second_process(parts, count):
                 for kernel, *arguments in first:
                     compile_for(kernel, *arguments)
-        # Now the second half comes from the cache, or from here if the other process has failed.
+        # Now load the second half from the cache, or compile it if the other process has failed.
         for kernel, *arguments in first + second:
             compile_for(kernel, *arguments)
         _compile_between_blocks()
@@ -145,11 +145,11 @@ def _compile_between_blocks() -> None:
 
 @contextmanager
 def _second_process(parts: SolverParts, report: Callable[[str], None]) -> Iterator[None]:
-    """Compile the second half in another process meanwhile; wait for it at the end.
+    """Compile the second half in another process during the `with` block, and wait for it at the end.
 
-    If that process fails, this is no error: its kernels are then compiled here.
+    If that process fails, this is no error: this process then compiles its kernels.
     """
-    # It finds the modules that this process finds, and a Ctrl-C in the terminal does not reach it.
+    # PYTHONPATH: find the modules of this process. New session: a Ctrl-C in the terminal does not reach it.
     helper = subprocess.Popen(
         [
             sys.executable,

@@ -1,5 +1,9 @@
-"""Solving a batch of blocks: exits of both sides, then the passes over their king moves (where a side has no
-kings, none), then the results in the order of the files' index."""
+"""Solve a batch of blocks: conversions of both sides, passes over king moves, results in index order.
+
+If a side has no kings, one calculation replaces the passes (generator/solver/kingless.py).
+
+Each step of `solve_batch` is a compiled function of its own, so that a run compiles only the steps it takes.
+"""
 
 from typing import Any, NamedTuple
 
@@ -30,7 +34,7 @@ from generator.solver.successors import DRAWN, OutcomeExceptions, SuccessorTable
 from tablebase.kernels.bits import highest, lowest, popcount, signed
 from tablebase.kernels.jit import inlined, inner, step
 
-# The pass under the rules was cut short by their limit.
+# The limit of the rules has ended the DTC pass early.
 CUT = 1
 
 
@@ -43,7 +47,18 @@ def fill_draws(
     part: int,
     parts: int,
 ) -> None:
-    """What the spread has left without a score is drawn on the board. Threads can share the rows."""
+    """Score positions that the DTW or DTB pass has left without a score as drawn.
+
+    Threads can share the rows.
+
+    Args:
+        side: the side to move, with kings on both sides.
+        tables: tables over the sets of its kings.
+        scores: uint8 [score], the scores of the pass; written where they are 0.
+        score_starts: int64 [block], where the scores of a block begin.
+        part: which part of the rows to do.
+        parts: how many parts there are.
+    """
     columns, rows, men_of, opponent_men_of = side.columns, side.rows, side.men, side.opponent_men
     own_sets = tables.squares[tables.start[side.kings - 1] :]
     opponent_sets = tables.squares[tables.start[side.opponent_kings] :]
@@ -76,13 +91,23 @@ def write_results(
     part: int,
     parts: int,
 ) -> None:
-    """Write the results of a batch in the order of the index: by the opponent's kings, then by own kings.
+    """Write the results of one side in index order: by the opponent's kings, then by own kings.
 
-    Both go by rank. (Ranks among the free squares run in the same order as ranks among all squares.)
+    Both are in order of rank. Ranks among the free squares have the same order as ranks among all squares.
 
-    Each word is read once. Its lanes go to places far apart: those of a lane follow each other in the order
-    of the other kings, behind all sets whose highest king is lower. Threads can share the sets of the
-    opponent's kings.
+    Each word is read once. Its lanes go to indices far apart: the positions of a lane follow each other in
+    the order of the other kings, after all sets whose highest king is lower. Threads can share the sets of
+    the opponent's kings.
+
+    Args:
+        side: the side to move, with its values.
+        tables: tables over the sets of its kings.
+        results: the slice; written from `first_index` on.
+        first_index: int64 [block], the index of the first position of each block.
+        with_balance: whether a position without a DTB is drawn, as both rules together draw it.
+        work: int64, the work array of captures, of which only `SCRATCH` is used.
+        part: which part of the sets to do.
+        parts: how many parts there are.
     """
     kings, columns, rows, lanes = side.kings, side.columns, side.rows, side.lanes
     men_of, opponent_men_of = side.men, side.opponent_men
@@ -138,7 +163,7 @@ def write_results(
                     if with_dtb:
                         out_dtb[to] = dtb[at]
                     if with_balance and dtb[at] == NOT_DECIDED and value < BLESSED_LOSS:
-                        value = CURSED_WIN if value & 1 else BLESSED_LOSS  # drawn under both counts
+                        value = CURSED_WIN if value & 1 else BLESSED_LOSS  # drawn by both rules
                     stored = STORED if (quiet_here >> lane) & 1 else 0
                     out_value[to] = value & VALUE | stored
             index += size
@@ -146,7 +171,7 @@ def write_results(
 
 @inner
 def write_successors(side: Side, successors: SuccessorTables) -> None:
-    """Complete a batch's after tables, in which all scores, if any, stand already."""
+    """Write the outcomes of one side to the successor tables, which have its scores already."""
     words, starts, lost, won = word_count(side), side.word_start, side.lost, side.won
     first_bits, lost_after, won_after = side.first_bit, successors.lost, successors.won
     if side.lanes == 1:
@@ -163,8 +188,16 @@ def write_successors(side: Side, successors: SuccessorTables) -> None:
 
 @inner
 def init_pass(side: Side, scores: NDArray[np.uint8]) -> int:
-    """Before the passes: nothing is decided, and exits are events, if there are `scores`. Returns the last
-    slot of events, or EVENTS_FULL."""
+    """Mark all positions of a side as undecided before the passes.
+
+    Args:
+        side: the side to move.
+        scores: uint8 [score], the scores of the successor tables; empty without DTW. With scores, the
+            conversions become events.
+
+    Returns:
+        The last slot of events, or EVENTS_FULL.
+    """
     lanes = side.blocks * word_count(side) * 32
     side.value[:lanes] = NOT_DECIDED
     if len(scores):
@@ -181,8 +214,19 @@ def run_passes(
     limit: int,
     strip_buffer: NDArray[np.uint32],
 ) -> int:
-    """The two passes of a batch whose sides both have kings, and what they leave drawn. Returns 0 or CUT, or
-    EVENTS_FULL, TOO_LONG or DTC_TOO_LONG."""
+    """Run the DTW and DTC passes of a batch in which both sides have kings, and score the draws.
+
+    Args:
+        sides: both sides to move; the same blocks, each as its mover sees them.
+        count: 1 if each block is its own mirror, so that the first side is all there is; else 2.
+        tables: tables over the sets of their kings.
+        scores: uint8 [score], the scores of the successor tables; empty without DTW.
+        limit: plies that the king-moves rule allows.
+        strip_buffer: uint32 [3 * STRIP], overwritten.
+
+    Returns:
+        0, CUT, EVENTS_FULL, TOO_LONG or DTC_TOO_LONG.
+    """
     last_slot = 0
     for s in range(count):
         found = init_pass(sides[s], scores)
@@ -204,11 +248,13 @@ class Batch(NamedTuple):
     """Blocks of one material that are solved together.
 
     Attributes:
-        kings, opponent_kings: how many kings the first side and its opponent have.
-        men: [block, 2] bit sets, the men of the first side and of its opponent, as the first side sees them.
-        turned_men: [block, 2] bit sets, the same as the other side sees them when it moves.
-        bases: [2, block], the index of the block's first position in the slice of either side; the second row
-            is -1 throughout where each block is its own mirror.
+        kings: kings of the first side.
+        opponent_kings: kings of its opponent.
+        men: int64 [block, 2], bit sets: the men of the first side and of its opponent, as the first side sees
+            them.
+        turned_men: int64 [block, 2], bit sets: the men as the other side sees them when it moves.
+        first_index: int64 [2, block], the index of each block's first position in the slice of either side;
+            the second row is -1 if each block is its own mirror.
     """
 
     kings: int
@@ -220,6 +266,7 @@ class Batch(NamedTuple):
 
 @inlined
 def _sides(batch: Batch, successors: SuccessorTables, buffers: tuple[SideBuffers, SideBuffers]) -> Any:
+    """Return both sides of a batch; the second has no blocks if each block is its own mirror."""
     kings, opponent_kings = batch.kings, batch.opponent_kings
     return (
         side_within(kings, opponent_kings, batch.men, batch.first_index[0], successors, buffers[0]),
@@ -237,7 +284,7 @@ def conversions_with_kings(
     results: tuple[Results, Results],
     known: bool,
 ) -> None:
-    """First step: find the exits of each side that has kings."""
+    """Score the conversions of each side that has kings: the first step."""
     sides = _sides(batch, successors, buffers)
     for s in range(1 if sides[1].blocks == 0 else 2):
         if sides[s].kings:
@@ -254,7 +301,7 @@ def conversions_without_kings(
     results: tuple[Results, Results],
     known: bool,
 ) -> None:
-    """First step: find the exits of each side that has no kings."""
+    """Score the conversions of each side that has no kings: the first step."""
     sides = _sides(batch, successors, buffers)
     for s in range(1 if sides[1].blocks == 0 else 2):
         if not sides[s].kings:
@@ -270,7 +317,11 @@ def passes_with_kings(
     buffers: tuple[SideBuffers, SideBuffers],
     strip_buffer: NDArray[np.uint32],
 ) -> int:
-    """Second step, if both sides have kings: run the passes. Returns 0, `CUT`, or an error code."""
+    """Run the passes if both sides have kings: the second step.
+
+    Returns:
+        0, CUT, EVENTS_FULL, TOO_LONG or DTC_TOO_LONG.
+    """
     sides = _sides(batch, successors, buffers)
     count = 1 if sides[1].blocks == 0 else 2
     ended = run_passes(sides, count, tables, successors.score, limit, strip_buffer)
@@ -288,7 +339,11 @@ def passes_without_kings(
     buffers: tuple[SideBuffers, SideBuffers],
     strip_buffer: NDArray[np.uint32],
 ) -> int:
-    """Second step, if a side has no kings: settle its positions. Returns 0, `CUT`, or an error code."""
+    """Solve the blocks if a side has no kings: the second step.
+
+    Returns:
+        0, CUT or TOO_LONG.
+    """
     sides = _sides(batch, successors, buffers)
     count = 1 if sides[1].blocks == 0 else 2
     ended = solve_kingless_blocks(sides, count, tables, limit, successors.score, count == 0, strip_buffer)
@@ -310,9 +365,10 @@ def dtb_step(
     strip_buffer: NDArray[np.uint32],
     tiers: tuple[ScoreTiers, ScoreTiers],
 ) -> tuple[int, int]:
-    """Third step: find DTB up to `limit` plies.
+    """Find DTB up to `limit` plies: the third step.
 
-    Returns the last slot of events, or EVENTS_FULL, and how many positions still lack a DTB.
+    Returns:
+        The last slot of events, or EVENTS_FULL; and how many decided positions still lack a DTB.
     """
     sides = _sides(batch, successors, buffers)
     count = 1 if sides[1].blocks == 0 else 2
@@ -344,9 +400,21 @@ def dtb_beyond_limit_step(
     tiers: tuple[ScoreTiers, ScoreTiers],
     slack_work: SlackBuffers,
 ) -> bool:
-    """Third step, if positions lack a DTB: find DTB beyond the limit of king moves.
+    """Find DTB beyond the limit of king moves if positions lack a DTB: part of the third step.
 
-    Returns whether every position that is decided under the king-moves rule has a DTB now.
+    Args:
+        batch: the batch.
+        within: plies up to which `dtb_step` has found DTB.
+        limit: plies that the balance rule allows.
+        last_slot: the last slot of events.
+        tables: tables over the sets of kings.
+        successors: the successor tables.
+        buffers: the buffers of both sides.
+        tiers: the scores of both sides.
+        slack_work: buffers of this step.
+
+    Returns:
+        Whether every position that is decided under the king-moves rule has a DTB now.
     """
     sides = _sides(batch, successors, buffers)
     count = 1 if sides[1].blocks == 0 else 2
@@ -363,7 +431,7 @@ def dtb_draws_step(
     buffers: tuple[SideBuffers, SideBuffers],
     tiers: tuple[ScoreTiers, ScoreTiers],
 ) -> None:
-    """Third step, its end: positions that are left without a score are drawn."""
+    """Score positions without a DTB score as drawn: the end of the third step."""
     sides = _sides(batch, successors, buffers)
     for s in range(1 if sides[1].blocks == 0 else 2):
         fill_draws(sides[s], tables, tiers[s].scores, sides[s].dtb_score_start, FIRST_PART, ONE_PART)
@@ -379,7 +447,20 @@ def outcome_step(
     exceptions: OutcomeExceptions,
     cut: bool,
 ) -> int:
-    """Fourth step, only without scores: the pass on the board. Returns what `pass_on_board` does."""
+    """Find the outcomes without draw rules: the fourth step, for tables without scores only.
+
+    Args:
+        batch: the batch.
+        tables: tables over the sets of kings.
+        successors: the successor tables.
+        buffers: the buffers of both sides.
+        strip_buffer: uint32 [3 * STRIP], overwritten.
+        exceptions: takes the words that are different without draw rules.
+        cut: whether the limit of the rules has ended the DTC pass early.
+
+    Returns:
+        How many words are different, or TOO_LONG. `exceptions` has them all if they fit.
+    """
     sides = _sides(batch, successors, buffers)
     count = 1 if sides[1].blocks == 0 else 2
     if cut or needs_outcome_pass(sides, count):
@@ -397,16 +478,12 @@ def results_step(
     results: tuple[Results, Results],
     with_balance: bool,
 ) -> None:
-    """Last step: write the results in the order of the index."""
+    """Write the results in index order: the last step."""
     sides = _sides(batch, successors, buffers)
     for s in range(1 if sides[1].blocks == 0 else 2):
         write_results(
             sides[s], tables, results[s], batch.first_index[s], with_balance, work, FIRST_PART, ONE_PART
         )
-
-
-def _slack_buffers(buffers: tuple[SideBuffers, SideBuffers]) -> SlackBuffers:
-    return slack_buffers(max(slack_work.words.shape[1] for slack_work in buffers))
 
 
 def solve_batch(
@@ -423,13 +500,27 @@ def solve_batch(
     balance_limit: int,
     known: bool,
 ) -> int:
-    """Solve a batch of blocks that do not lead to each other: into `results` and the after tables. Or, where
-    the stored positions of `results` are `known` already, into the after tables alone.
+    """Solve a batch of blocks that do not lead to each other, into `results` and the successor tables.
 
-    `board_words`: takes the words that are otherwise on the board, where there are no scores. `tiers` are
-    used where there is a `balance_limit`; 0 stands for no pass to the balance change. Returns how many words
-    were to be taken (more than there is room for: call again with more), or EVENTS_FULL (likewise), TOO_LONG
-    or DTC_TOO_LONG.
+    Args:
+        batch: the blocks.
+        limit: plies that the king-moves rule allows.
+        tables: tables over the sets of kings.
+        successors: the successor tables; those of all positions that conversions lead to are filled in.
+        capture_work: int64, from `capture_work()`.
+        buffers: the buffers of both sides.
+        strip_buffer: uint32 [3 * STRIP], overwritten.
+        exceptions: takes the words that are different without draw rules, if there are no scores.
+        results: the values of both slices.
+        tiers: DTB scores of both sides, used if there is a `balance_limit`.
+        balance_limit: plies that the balance rule allows; 0 for no DTB pass.
+        known: whether `results` have the values of stored positions, so that only the successor tables are
+            written.
+
+    Returns:
+        How many words belong into `exceptions`: if they do not fit, call again with a larger list. Or an
+            error:
+        EVENTS_FULL (call again with more events), TOO_LONG or DTC_TOO_LONG.
     """
     kings, opponent_kings = batch.kings, batch.opponent_kings
     if kings or opponent_kings:
@@ -447,18 +538,12 @@ def solve_batch(
         )
         if last_slot < 0:
             return last_slot
-        if unresolved and not dtb_beyond_limit_step(
-            batch,
-            within,
-            balance_limit,
-            last_slot,
-            tables,
-            successors,
-            buffers,
-            tiers,
-            _slack_buffers(buffers),
-        ):
-            tiers[0].has_unresolved[0] = 1
+        if unresolved:
+            slack_work = slack_buffers(max(side.words.shape[1] for side in buffers))
+            if not dtb_beyond_limit_step(
+                batch, within, balance_limit, last_slot, tables, successors, buffers, tiers, slack_work
+            ):
+                tiers[0].has_unresolved[0] = 1
         dtb_draws_step(batch, tables, successors, buffers, tiers)
     found = 0
     if len(successors.score) == 0:

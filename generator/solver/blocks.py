@@ -1,5 +1,4 @@
-"""The blocks of a slice and its mirror: every placement of the men, in the order in which they can be
-solved."""
+"""Blocks of a slice and its mirror: every placement of the men, in the order in which they are solved."""
 
 from math import comb
 from typing import NamedTuple
@@ -15,12 +14,19 @@ from tablebase.tables.index import first_blocks
 
 _OWN_MEN_SQUARES = 0x0FFFFFFF
 _OTHER_MEN_SQUARES = 0xFFFFFFF0
-# The kind of a block that is solved as the twin of another. (Twelve men have 84 steps to go at most.)
+# Kind of a block that is solved as the mirror of another. Other kinds are less: 12 men have 84 steps to go.
 _DUPLICATE = 255
 
 
 class PlacedBlocks(NamedTuple):
-    """Some blocks, as `solve_batch` takes them: `men`, `turned_men`, `bases`, int64 [block, 2]."""
+    """Some blocks with their men, as `solve_batch` takes them.
+
+    Attributes:
+        men: int64 [block, 2], bit sets: own men and the opponent's, as the first side sees them.
+        turned_men: int64 [block, 2], bit sets: the men as the other side sees them when it moves.
+        first_index: int64 [block, 2], the index of the block's first position in the slice of either side; -1
+            for the second side of a block that is its own mirror.
+    """
 
     men: NDArray[np.int64]
     turned_men: NDArray[np.int64]
@@ -29,7 +35,7 @@ class PlacedBlocks(NamedTuple):
 
 @inlined
 def _steps_to_go(men: int, opponent_men: int) -> int:
-    """Steps until the last row, of all men of both sides."""
+    """Return the steps that all men of both sides have yet to make to the last row."""
     total = 0
     while men:
         total += 7 - lowest(men) // 4
@@ -42,7 +48,7 @@ def _steps_to_go(men: int, opponent_men: int) -> int:
 
 @inlined
 def _rank_among(men: int, among: int) -> int:
-    """The rank of men among the squares that are left to them."""
+    """Return the rank of men among the squares that are left to them."""
     total = 0
     size = 0
     while men:
@@ -54,7 +60,7 @@ def _rank_among(men: int, among: int) -> int:
 
 @inlined
 def _block_number(own: int, other: int, own_outer: bool, first_block: NDArray[np.int64]) -> int:
-    """The block number of a placement of men."""
+    """Return the number of the block with these men."""
     if own_outer:
         return int(first_block[rank(own)] + _rank_among(other, _OTHER_MEN_SQUARES & ~own))
     return int(first_block[rank(other >> 4)] + _rank_among(own, _OWN_MEN_SQUARES & ~other))
@@ -62,7 +68,7 @@ def _block_number(own: int, other: int, own_outer: bool, first_block: NDArray[np
 
 @inlined
 def _insert_gaps(squares: int, gaps: int) -> int:
-    """A set with its squares moved up, in order, past each of the `gaps`."""
+    """Return a set with its squares moved up, in order, past each of the `gaps`."""
     while gaps:
         low = squares & ((gaps & -gaps) - 1)
         squares = low | (squares ^ low) << 1
@@ -79,8 +85,18 @@ def _classify_blocks(
     first_block: NDArray[np.int64],
     kinds: NDArray[np.uint8],
 ) -> None:
-    """For every placement in order of block number, twice the steps to go, and one more for its own twin.
-    With `twins` the other side to move is in the same slice, and the second of each pair is _NOT_KEPT."""
+    """Write the kind of every block, in order of block number.
+
+    Args:
+        outer_sets: uint32 [set], the sets of the men that the index goes by first.
+        inner_sets: uint32 [set], the sets of the other men.
+        own_outer: whether the mover's men are the outer ones.
+        self_mirrored: whether the material is its own mirror, so that the other side to move is in the same
+            slice.
+        first_block: int64 [outer set], the number of its first block.
+        kinds: uint8 [block], written: twice the steps to go, and one more if the block is its own mirror;
+            _DUPLICATE for the second block of a pair of mirrors.
+    """
     outer_to_go = np.empty(len(outer_sets), np.int64)
     inner_to_go = np.empty(len(inner_sets), np.int64)
     for i in range(len(outer_sets)):
@@ -110,7 +126,13 @@ def _classify_blocks(
 
 @kernel
 def _sort_blocks(kinds: NDArray[np.uint8], ends: NDArray[np.int64], order: NDArray[np.uint32]) -> None:
-    """The numbers of the blocks that are kept, by kind; `ends` [256] says where those of each kind end."""
+    """Write the numbers of the blocks by kind, without duplicates.
+
+    Args:
+        kinds: uint8 [block], from `_classify_blocks`.
+        ends: int64 [256], written: where the blocks of each kind end in `order`.
+        order: uint32 [block], written.
+    """
     ends[:] = 0
     for block in range(len(kinds)):
         ends[kinds[block]] += 1
@@ -140,7 +162,22 @@ def _place_blocks(
     turned_men: NDArray[np.int64],
     first_index: NDArray[np.int64],
 ) -> None:
-    """The placements of some block numbers."""
+    """Write the men and first indices of some blocks.
+
+    Args:
+        numbers: uint32 [block], block numbers.
+        outer_sets: uint32 [set], as in `_classify_blocks`.
+        inner_sets: uint32 [set], as in `_classify_blocks`.
+        own_outer: whether the mover's men are the outer ones.
+        first_block: int64 [outer set], the number of its first block.
+        mirror_own_outer: `own_outer` of the mirror.
+        mirror_first: `first_block` of the mirror.
+        self_mirrored: whether the material is its own mirror.
+        block_size: positions in a block.
+        men: int64 [block, 2], written, as in `PlacedBlocks`.
+        turned_men: int64 [block, 2], written.
+        first_index: int64 [block, 2], written.
+    """
     for block in range(len(numbers)):
         number = signed(numbers[block])
         i = np.searchsorted(first_block, number, side="right") - 1
@@ -158,7 +195,7 @@ def _place_blocks(
 
 
 def _sets(size: int) -> NDArray[np.uint32]:
-    """All sets of `size` squares below 28, in order of rank."""
+    """Return all sets of `size` squares below 28 in order of rank."""
     tables = subsets(size, 0)
     return tables.squares[tables.start[size] : tables.start[size] + comb(28, size)]
 
@@ -168,13 +205,15 @@ def _first_blocks(material: Material) -> NDArray[np.int64]:
 
 
 class Blocks:
-    """The blocks of a slice and its mirror, each pair once, by their men's advance. There are millions of
-    them, so only their order is kept, 4 bytes a block, and their men are worked out a part at a time.
+    """The blocks of a slice and its mirror, each pair once, ordered by the advance of their men.
+
+    There are millions of blocks. So only their order is kept, 4 bytes a block, and `place` finds the men of
+    some.
 
     Attributes:
-        runs: bounds of the runs of blocks of equal advance (and all or none of them their own twins); the
-            blocks of one run do not lead to each other, only to those of earlier runs.
-        steps_to_go: of each run, the steps that the men of its blocks have yet to go.
+        runs: bounds of the runs of blocks: equal advance, and all or none are their own mirror. Blocks of a
+            run lead to blocks of earlier runs only.
+        steps_to_go: for each run, the steps that the men of a block have yet to make.
     """
 
     def __init__(self, material: Material) -> None:
@@ -204,7 +243,7 @@ class Blocks:
         return len(self._order)
 
     def place(self, first: int, last: int) -> PlacedBlocks:
-        """The blocks `first` to `last` - 1."""
+        """Return the blocks `first` to `last` - 1 of the order."""
         shape = (last - first, 2)
         placed = PlacedBlocks(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.int64))
         _place_blocks(

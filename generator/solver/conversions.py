@@ -1,15 +1,16 @@
-"""The exits of a batch in which the mover has kings: what captures and men's moves lead to, for 32 positions
-at once. (Those of a side without kings are in generator/solver/man_conversions.py.)
+"""Conversions of a side with kings: what its captures and men's moves lead to, for 32 positions at once.
 
-Captures are compulsory, so a position with a capture is decided here. A quiet one leaves its block by men's
-moves alone; what remains are its king moves, inside the block (see generator/solver/passes.py).
+(generator/solver/man_conversions.py has those of a side without kings.)
 
-Three sets of lanes tell the outcome under the rules: `rule_any` has an exit, `rule_win` has one to a position
-lost for the opponent, `rule_safe` one to a position not won for the opponent. On the board, the rounds over
-the words of a batch hand on the best score of each lane in `dtw`: captures, then men's moves, then events.
+Captures are compulsory, so conversions decide a position with a capture. A quiet position leaves its block by
+men's moves only; its other moves are king moves inside the block (generator/solver/passes.py).
 
-Where the after tables have no scores (nobody asks for DTW), two more sets of lanes tell the outcome on the
-board: `board_win` and `board_safe`.
+Three sets of lanes hold the outcome under the rules: `rule_any` has a conversion, `rule_win` has one to a
+position that the opponent has lost, `rule_safe` has one to a position that the opponent has not won. `dtw`
+holds the best score of each lane without draw rules: first of captures, then of men's moves too.
+
+Successor tables without scores (for runs without DTW) have two more sets for the outcome without draw rules:
+`unruled_win` and `unruled_safe`.
 
 Arrays are taken out of their tuples before the loops over blocks: numba counts references at each such
 access, with atomic instructions.
@@ -38,8 +39,18 @@ from tablebase.kernels.jit import inner
 def score_captures(
     side: Side, tables: Subsets, successors: SuccessorTables, work: NDArray[np.int64], part: int, parts: int
 ) -> None:
-    """The captures of a batch: which lanes have one (the rest of the valid ones are `quiet`), and their
-    best; all other scores are set to 0. Threads can share the words, each a `part` of `parts`."""
+    """Score the captures of a batch: which lanes have one, and their best scores.
+
+    `quiet` becomes the other valid lanes, and all other scores become 0. Threads can share the words.
+
+    Args:
+        side: the side to move, with kings.
+        tables: tables over the sets of its kings.
+        successors: the successor tables.
+        work: int64, from `capture_work()`, overwritten.
+        part: which part of the words to do.
+        parts: how many parts there are.
+    """
     score = work[SCRATCH : SCRATCH + 4].view(np.uint8)
     columns, rows = side.columns, side.rows
     men_of, opponent_men_of = side.men, side.opponent_men
@@ -62,7 +73,7 @@ def score_captures(
         men, opponent_men = signed(men_of[block]), signed(opponent_men_of[block])
         all_men = men | opponent_men
         others = signed(own_sets[row_of_batch - block * rows])
-        # A position is decided where its highest king is the lane.
+        # A position is decided in the word whose lane king is its highest king.
         lanes_of_row = 0xFFFFFFFF & ~((2 << highest(others)) - 1) if others else 0xFFFFFFFF
         if others & all_men:
             lanes_of_row = 0
@@ -112,7 +123,7 @@ def score_captures(
                             )
                     at = score_starts[counts] + offset * 32
                     if not landings:
-                        # The lane king stands by: each lane has a value of its own.
+                        # The lane king has not moved: each lane has a value of its own.
                         win |= lanes & lost
                         safe |= lanes & ~won
                         win_unruled |= lanes & lost_unruled
@@ -157,7 +168,7 @@ def score_captures(
 
 @inner
 def _score_man_moves(side: Side, tables: Subsets, successors: SuccessorTables, promotions: bool) -> None:
-    """The men's moves of a batch, for its quiet positions: promotions, or all others."""
+    """Score the men's moves of the quiet positions of a batch: promotions, or all others."""
     kings, columns, rows, opponent_kings = side.kings, side.columns, side.rows, side.opponent_kings
     men_of, opponent_men_of = side.men, side.opponent_men
     quiet_lanes, best = side.quiet, side.dtw
@@ -228,7 +239,7 @@ def _score_man_moves(side: Side, tables: Subsets, successors: SuccessorTables, p
 
 @inner
 def _copy_material_conversions(side: Side) -> None:
-    """The exits so far, captures and promotions, are those that change the balance of forces."""
+    """Copy the conversions found so far, captures and promotions, as those that change the material."""
     words = side.blocks * side.rows * side.columns
     rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
     material_win, material_safe, material_any = side.material_win, side.material_safe, side.material_any
@@ -244,8 +255,16 @@ def _copy_material_conversions(side: Side) -> None:
 def restore_known_values(
     side: Side, tables: Subsets, results: Results, first_index: NDArray[np.int64]
 ) -> None:
-    """Instead of men's moves: every quiet position of a batch is decided, as `results` know it. Restoring a
-    slice is solving it with nothing left to find."""
+    """Write the values of all quiet positions of a batch as conversions with these values.
+
+    A slice is restored by solving it with nothing left to find: this replaces the men's moves.
+
+    Args:
+        side: the side to move.
+        tables: tables over the sets of kings.
+        results: the slice with the values of its stored positions.
+        first_index: int64 [block], the index of the first position of each block.
+    """
     kings, columns, rows, lanes = side.kings, side.columns, side.rows, side.lanes
     men_of, opponent_men_of = side.men, side.opponent_men
     quiet, best = side.quiet, side.dtw
@@ -304,7 +323,17 @@ def score_conversions(
     results: Results,
     first_index: NDArray[np.int64],
 ) -> None:
-    """The exits of a batch whose mover has kings: the sets of lanes, and the best scores in `dtw`, if any."""
+    """Score the conversions of a batch whose mover has kings: sets of lanes, and the best scores in `dtw`.
+
+    Args:
+        side: the side to move.
+        tables: tables over the sets of kings.
+        successors: the successor tables.
+        work: int64, from `capture_work()`, overwritten.
+        known: whether `results` have the values of stored positions.
+        results: the slice, read if `known`.
+        first_index: int64 [block], the index of the first position of each block.
+    """
     score_captures(side, tables, successors, work, FIRST_PART, ONE_PART)
     if known:
         restore_known_values(side, tables, results, first_index)

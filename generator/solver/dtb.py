@@ -1,17 +1,18 @@
-"""DTB beyond the limit of king moves: what is left of two counts at once.
+"""Find DTB beyond the limit of king moves, where both counts are near their limits at once.
 
-A king move takes a ply of both counts, so what is left of the balance, less what is left of king moves, stays
-the same within a block. Each such difference is a *stair*. On a stair a position has a *need*: the fewest
-king moves left with which it is won (or lost). The pass to the balance change finds the needs of the lowest
-stair, on which both counts are equal: no position can run out of king moves alone there, and the needs up to
-the limit are the DTB. A position that needs the whole limit on a higher stair, and more on the one below, has
-this DTB: the limit, and the height of the stair.
+The king-moves rule and the balance rule each have a count of plies that are left. A king move takes a ply of
+both. So the *slack*, plies of the balance count left less king plies left, stays the same within a block.
+With a given slack, a position needs a least number of king plies left to be won or lost: `king_plies_needed`.
 
-From one stair to the next a need stays, or is one less: with a king move more, and as much of the balance,
-the position was won on the stair below. So whatever changes, changes for a reason: an exit that the balance
-now allows a ply earlier, or a position next to it that needs one less. Needs are gone through in their order
-on each stair, and only such reasons are followed. Most positions need no more than their DTC from the first
-stair on, and are never looked at.
+The DTB pass finds these numbers for slack 0: the counts are equal, so no position can run out of king moves
+only, and the numbers up to the limit are the DTB. A position that needs the whole limit with a slack of s,
+and more with s - 1, has the DTB limit + s.
+
+From one slack to the next, a needed number stays or falls by one: with a king ply more and the same balance,
+the position was won with the slack before. Each change has a reason: a conversion that the balance allows a
+ply earlier now, or a neighbouring position that needs one king ply less. For each slack, the numbers are
+visited in rising order, and only these reasons are followed. Most positions need no more than their DTC from
+slack 0 on, and are never visited.
 """
 
 from typing import NamedTuple
@@ -31,12 +32,13 @@ _LOSS_FLAG = 128
 
 
 class SlackBuffers(NamedTuple):
-    """Buffers of `climb` for a batch.
+    """Buffers of `dtb_beyond_limit` for a batch; a position is word * 32 + lane.
 
     Attributes:
-        needs: [side, place].
-        exits: [side, place], the best exits as scores.
-        queues: [4, place], queues of places; a place is in a queue once at most. Most of it is never touched.
+        king_plies_needed: uint8 [side, position], plies; losses have _LOSS_FLAG added.
+        conversions: uint8 [side, position], the best conversions as scores.
+        queues: int32 [4, position], queues of positions; a position is in a queue at most once. Most of this
+            memory is never touched.
     """
 
     king_plies_needed: NDArray[np.uint8]
@@ -45,7 +47,7 @@ class SlackBuffers(NamedTuple):
 
 
 def slack_buffers(words: int) -> SlackBuffers:
-    """Allocate the buffers for `words` words of a side."""
+    """Allocate the buffers for sides of up to `words` words."""
     positions = words * 32
     return SlackBuffers(
         king_plies_needed=np.empty((2, positions), np.uint8),
@@ -54,15 +56,18 @@ def slack_buffers(words: int) -> SlackBuffers:
     )
 
 
-# Positions are told by their place: word * 32 + lane, the lane that of the mover's highest king. Arrays are
-# taken out of their tuples before the loops: numba counts references at each such access. The need of a loser
-# stands with _LOSES on top, so that one look at it says both.
+# The lane of a position is that of the mover's highest king. Arrays are taken out of their tuples before the
+# loops: numba counts references at each such access. _LOSS_FLAG is added to the king plies needed of a loss,
+# so that one byte tells the outcome too.
 
 
 @inner
 def _init_king_plies_needed(side: Side, king_limit: int, king_plies_needed: NDArray[np.uint8]) -> None:
-    """The needs on the lowest stair, where DTB stands as far as it is found there; one more than the limit
-    for what else is decided under the king-moves rule, _NEVER for the rest. Nothing waits then."""
+    """Write the king plies needed with slack 0, and empty the queue.
+
+    They are the DTB where it is known. Other positions that are decided under the king-moves rule need one
+    more than the limit; the rest gets _NEVER.
+    """
     words = side.blocks * word_count(side)
     values, dtb = side.value, side.dtb
     for position in range(words * 32):
@@ -76,8 +81,7 @@ def _init_king_plies_needed(side: Side, king_limit: int, king_plies_needed: NDAr
 
 @inner
 def _find_best_conversions(side: Side, conversions: NDArray[np.uint8]) -> None:
-    """The best exit of each position, as a score (see `score_balance`), from the events; 0 where there is
-    none."""
+    """Write the best conversion of each position as a score (see `score_dtb_conversions`), 0 for none."""
     words, any_conversion = side.blocks * word_count(side), side.rule_any
     first, following, words_of, lanes_of = (
         side.event_first,
@@ -108,8 +112,19 @@ def _queue_from_events(
     queue: NDArray[np.int32],
     count: int,
 ) -> int:
-    """Add to a queue the positions of this need that have an exit of so many plies. Returns how many there
-    are in it."""
+    """Add to a queue the positions that have a conversion in a slot of events and need `king_plies`.
+
+    Args:
+        side: the side to move.
+        slot: plies of the conversion.
+        king_plies: king plies needed so far.
+        king_plies_needed: uint8 [position].
+        queue: int32 [position], the queue.
+        count: positions in the queue.
+
+    Returns:
+        How many positions are in the queue now.
+    """
     first, following, words_of, lanes_of = (
         side.event_first,
         side.event_next,
@@ -147,8 +162,23 @@ def _filter_queue(
     queue: NDArray[np.int32],
     count: int,
 ) -> int:
-    """Look at the positions of a queue, all of one more than this `need` so far: which need no more than that
-    on the stair of this height? They are left in the queue; returns how many they are."""
+    """Keep the positions of a queue that need only `king_plies` with this slack, and lower their numbers.
+
+    Args:
+        side: the side to move.
+        other: the other side.
+        tables: tables over the sets of kings.
+        slack: plies.
+        king_plies: one less than all positions of the queue need so far.
+        king_plies_needed: uint8 [position], of the side to move; changed.
+        conversions: uint8 [position], the best conversions as scores.
+        needed_after: uint8 [position], king plies needed of the other side.
+        queue: int32 [position], the queue; the positions that are kept move to its front.
+        count: positions in the queue.
+
+    Returns:
+        How many positions are kept.
+    """
     kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
     other_columns, other_rows = other.columns, other.rows
     men_of, opponent_men_of, queued = side.men, side.opponent_men, side.new_wins
@@ -161,7 +191,7 @@ def _filter_queue(
         position = signed(queue[number])
         word, lane = position // 32, position % 32
         queued[word] &= np.uint32(~np.uint32(np.uint32(1) << np.uint32(lane)))
-        # A winner waits here for one of its moves alone, that is enough; a loser loses by none but all.
+        # A queued winner has its winning move already. A loser must lose by every move, so check them all.
         if signed(king_plies_needed[position]) >= _LOSS_FLAG:
             if signed(conversions[position]) > min(slack + king_plies, DRAWN - 1):
                 continue
@@ -208,8 +238,24 @@ def _queue_predecessors(
     needed_before: NDArray[np.uint8],
     queue: NDArray[np.int32],
 ) -> int:
-    """Put into an empty queue of the other side's the positions of this need from which a king move leads to
-    one of these places, as a winner wants it, or a loser must. Returns how many are in it."""
+    """Fill a queue of the other side with positions that lead to some positions by a king move.
+
+    A predecessor is added if it needs `king_plies` and the move counts for it: a win by a move to a loss, or
+    a loss by a move to a win.
+
+    Args:
+        side: the side to move in `positions`.
+        other: the side to move before them.
+        tables: tables over the sets of kings.
+        positions: int32 [position], the positions.
+        king_plies: king plies that predecessors need so far.
+        king_plies_needed: uint8 [position], of `side`.
+        needed_before: uint8 [position], of `other`.
+        queue: int32 [position], the empty queue.
+
+    Returns:
+        How many positions are in the queue.
+    """
     kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
     other_columns, other_rows = other.columns, other.rows
     men_of, opponent_men_of = side.men, side.opponent_men
@@ -263,7 +309,7 @@ def _write_dtb(
     plies: int,
     scores: NDArray[np.uint8],
 ) -> None:
-    """Positions have this DTB: into the results, and into the scores of the side that leads to them."""
+    """Write the DTB of positions to the results, and to the scores of the side that leads to them."""
     kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
     values, dtb, starts, other_columns = side.value, side.dtb, other.dtb_score_start, other.columns
     opponent_sets = tables.squares[tables.start[opponent_count] :]
@@ -288,7 +334,7 @@ def _write_dtb(
 
 @inner
 def count_unresolved(side: Side) -> int:
-    """How many positions that are decided under the king-moves rule have no DTB."""
+    """Return how many positions that are decided under the king-moves rule have no DTB."""
     values, dtb_of = side.value, side.dtb
     unresolved = 0
     for word in range(side.blocks * word_count(side)):
@@ -312,13 +358,25 @@ def dtb_beyond_limit(
     last_slot: int,
     buffers: SlackBuffers,
 ) -> bool:
-    """DTB beyond `king_limit`, up to `limit` plies, after `spread_balance` and from the same events, of which
-    the last is in `last_slot`. Returns whether all that is decided under the king-moves rule has a DTB now.
+    """Find DTB beyond `king_limit`, up to `limit` plies, after `dtb_pass` and from the same events.
+
+    Args:
+        sides: both sides to move.
+        count: 1 if each block is its own mirror, else 2.
+        tables: tables over the sets of kings.
+        scores: uint8 [score] for both sides, the DTB scores of their tiers.
+        king_limit: plies that the king-moves rule allows.
+        limit: plies that the balance rule allows.
+        last_slot: the last slot of events.
+        buffers: buffers of this function.
+
+    Returns:
+        Whether every position that is decided under the king-moves rule has a DTB now.
     """
     unresolved = 0
     for s in range(count):
         unresolved += count_unresolved(sides[s])
-    # Where all exits are there with the first king move, higher stairs bring nothing new.
+    # More slack than this admits no conversion earlier: all are admitted from the first king move on.
     max_slack = min(limit - king_limit, last_slot - 1)
     if unresolved == 0 or max_slack < 1:
         return unresolved == 0
@@ -328,7 +386,7 @@ def dtb_beyond_limit(
     for s in range(count):
         _init_king_plies_needed(sides[s], king_limit, buffers.king_plies_needed[s])
         _find_best_conversions(sides[s], buffers.conversions[s])
-    # What waits to be looked at, on either side; and then with one king move more.
+    # The queues of both sides, now and for one king ply more.
     ones, twos, next_ones, next_twos = (
         buffers.queues[0],
         buffers.queues[1],

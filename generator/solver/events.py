@@ -1,5 +1,6 @@
-"""Exits as events: lanes grouped by their best score, in a list for each distance, for the passes that let
-them in when that distance is reached (see generator/solver/passes.py).
+"""Conversions as events: lanes grouped by their best score, in a list for each distance.
+
+A pass admits the events of a distance when it reaches that distance (generator/solver/passes.py).
 
 Arrays are taken out of their tuples before the loops over words: numba counts references at each such access.
 """
@@ -21,9 +22,17 @@ EVENTS_FULL = -2
 
 @inner
 def list_events(side: Side, best: NDArray[np.uint8]) -> int:
-    """Turn the best scores of a batch (of the lanes in `rule_any`) into events, and `best` into results not
-    decided yet; `held` is set anew. Losses of score s stand in slot s, wins in slot WINS_SLOT + WIN_AT_ONCE -
-    s. Returns the last slot, of losses or wins from theirs on, or EVENTS_FULL."""
+    """List the conversions of a batch as events; `held` is set anew, and `best` is set to NOT_DECIDED.
+
+    Losses of score s are in slot s, wins in slot WINS_SLOT + WIN_AT_ONCE - s.
+
+    Args:
+        side: the side to move; its conversions are the lanes in `rule_any`.
+        best: uint8 [word * 32 + lane], the best scores.
+
+    Returns:
+        The last slot that is used, counted from WINS_SLOT for wins; or EVENTS_FULL.
+    """
     quiet_lanes, held_lanes, any_conversion = side.quiet, side.held, side.rule_any
     first, following, words, lanes_of = side.event_first, side.event_next, side.event_word, side.event_lanes
     first[:] = -1
@@ -62,10 +71,15 @@ def list_events(side: Side, best: NDArray[np.uint8]) -> int:
 
 @inner
 def score_dtb_conversions(side: Side, tables: Subsets, tiers: ScoreTiers, work: NDArray[np.int64]) -> None:
-    """The exits of a batch by the plies to the next balance change: their best scores, in `dtb`. A capture or
-    a promotion takes 1, another step of a man one more than the position it leads to.
+    """Score the conversions of a batch by plies to the next change of material, into `dtb`.
 
-    `tiers`: the scores of the mover's side (see generator/solver/dtb_scores.py). Both sides have kings.
+    A capture or a promotion takes 1 ply, another step of a man one more than the position that it leads to.
+
+    Args:
+        side: the side to move; both sides have kings.
+        tables: tables over the sets of kings.
+        tiers: the scores of the mover's side (generator/solver/dtb_scores.py).
+        work: int64, from `capture_work()`, of which only `SCRATCH` is used.
     """
     scores, slots = tiers.before, tiers.slots
     columns, kings, rows, opponent_kings = side.columns, side.kings, side.rows, side.opponent_kings

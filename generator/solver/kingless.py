@@ -1,8 +1,8 @@
-"""Blocks in which a side has no kings: nothing spreads there, all is settled at once.
+"""Blocks in which a side has no kings: they need no pass.
 
-A side without kings leaves the block with every move, so its positions hang on exits alone. What the other
-side's king moves lead to is known then, and so are its own positions, after a single look: the best score of
-32 lanes is a slide of bytes, the outcome under the rules a few slides of bits.
+A side without kings leaves the block with every move, so conversions decide its positions. Then the values
+after the other side's king moves are known, and decide its positions in one calculation: the best score of 32
+lanes is a slide of bytes, the outcome under the rules a few slides of bits.
 """
 
 import numpy as np
@@ -17,9 +17,9 @@ from generator.solver.successors import DRAWN, LONGEST_PLIES, WIN_AT_ONCE
 from tablebase.kernels.bits import lowest, signed
 from tablebase.kernels.jit import inlined, inner
 
-# The longest DTC where a side has no kings: a king move, to a position that its side has to leave at once.
+# The longest DTC if a side has no kings: a king move, then a zeroing move of the other side.
 LONGEST_KINGLESS_DTC = 2
-# The neighbour by [direction * SQUARES + square], OUTSIDE beyond the edge: room for a value that is always 0.
+# The neighbour by [direction * SQUARES + square]; OUTSIDE beyond the edge, an index whose value is always 0.
 OUTSIDE = 32
 _SQUARES = 33
 _NEXT = np.full(4 * _SQUARES, OUTSIDE, dtype=np.int64)
@@ -31,7 +31,7 @@ for _direction in range(4):
 
 @inlined
 def _plies(score: int) -> int:
-    """The distance that a score stands for; NOT_DECIDED for a draw."""
+    """Return the distance in plies that a score means; NOT_DECIDED for a draw."""
     if score == DRAWN:
         return NOT_DECIDED
     return 2 * (WIN_AT_ONCE - score) + 1 if score > DRAWN else 2 * score
@@ -39,7 +39,7 @@ def _plies(score: int) -> int:
 
 @inlined
 def _score_after(score: int) -> int:
-    """The best score of the side to move, as a score of the move that has led here."""
+    """Return the best score of the side to move as a score of the move that has led to it."""
     if score == DRAWN:
         return DRAWN
     return WIN_AT_ONCE + 1 - score if score > DRAWN else WIN_AT_ONCE - score
@@ -47,7 +47,7 @@ def _score_after(score: int) -> int:
 
 @inlined
 def _complete_value(value: int, wins: int, loses: int) -> int:
-    """A value completed by the outcome on the board."""
+    """Return a value completed by the outcome without draw rules."""
     if value != NOT_DECIDED or not wins | loses:
         return value
     return CURSED_WIN if wins else BLESSED_LOSS
@@ -57,8 +57,21 @@ def _complete_value(value: int, wins: int, loses: int) -> int:
 def _solve_kingless_side(
     side: Side, other: Side, tables: Subsets, limit: int, scores: NDArray[np.uint8], unruled: bool
 ) -> int:
-    """The positions of a side without kings, from their exits. Those lost without a move are put down in the
-    other side's `new_losses` as well. Returns 0 or TOO_LONG."""
+    """Solve the positions of a side without kings from its conversions.
+
+    Positions that are lost without a move are also written to the other side's `new_losses`.
+
+    Args:
+        side: the side without kings.
+        other: the other side, whose `lost` and `won` words get the results.
+        tables: tables over the sets of kings.
+        limit: plies that the king-moves rule allows.
+        scores: uint8 [score], the scores of the successor tables, or empty.
+        unruled: whether to complete the values by outcomes without draw rules.
+
+    Returns:
+        0 or TOO_LONG.
+    """
     columns, opponent_kings, goal_words = side.columns, side.opponent_kings, word_count(other)
     quiet, best, dtw, values = side.quiet, side.dtw, side.dtw, side.value
     rule_win = side.unruled_win if unruled else side.rule_win
@@ -119,8 +132,14 @@ def _solve_kingless_side(
 def _slide_scores(
     score: NDArray[np.uint8], buffer: NDArray[np.uint8], best: NDArray[np.uint8], empty: int
 ) -> None:
-    """Write to `best` [32] the best `score` [32] that a king slides to over `empty` squares; 0 where there is
-    none. `room` [4 * 33] is to work in, and 0 at each OUTSIDE."""
+    """Write the best score that a king slides to from each square over empty squares, 0 if there is none.
+
+    Args:
+        score: uint8 [32], the scores by square.
+        buffer: uint8 [4 * 33], overwritten; 0 at each OUTSIDE.
+        best: uint8 [32], written.
+        empty: bit set, the empty squares.
+    """
     for i in range(32):
         best[i] = 0
     for i in range(32):
@@ -142,7 +161,20 @@ def _solve_king_side(
     unruled: bool,
     strip_buffer: NDArray[np.uint32],
 ) -> int:
-    """The positions of a side with kings whose opponent, settled before, has none. Returns 0 or TOO_LONG."""
+    """Solve the positions of a side with kings whose opponent has none, after the opponent's positions.
+
+    Args:
+        side: the side with kings.
+        other: the side without kings.
+        tables: tables over the sets of kings.
+        limit: plies that the king-moves rule allows.
+        scores: uint8 [score], the scores of the successor tables, or empty.
+        unruled: whether to complete the values by outcomes without draw rules.
+        strip_buffer: uint32 [3 * STRIP], overwritten.
+
+    Returns:
+        0 or TOO_LONG.
+    """
     rows, kings, goal_words = side.rows, side.kings, word_count(other)
     men_of, opponent_men_of, score_starts = side.men, side.opponent_men, side.score_start
     quiet_lanes, best, values = side.quiet, side.dtw, side.value
@@ -182,8 +214,8 @@ def _solve_king_side(
                 _slide_scores(scores[at : at + 32], buffer, reached, empty)
             at = signed(steps_start[row])
             while king_steps[at] != -2:
-                # One king, one direction, square by square; a lane king in the way blocks this square and all
-                # beyond it.
+                # One king, one direction, square by square. A lane king on the way blocks its square and all
+                # after it.
                 lanes = empty
                 path[:] = 255
                 while king_steps[at] != -1:
@@ -251,11 +283,20 @@ def solve_kingless_blocks(
     unruled: bool,
     strip_buffer: NDArray[np.uint32],
 ) -> int:
-    """The positions of a batch in which a side has no kings, from their exits, whose best scores are in
-    `dtw`: distances, and the scores and words `lost` and `won` of both sides' after tables (the words stay
-    with the sides). `count` is 1 where the blocks are their own twins; `scores` are those of the after
-    tables, or empty. Or `on_board`, without scores: who wins there, of those that have no value yet. Returns
-    0, or TOO_LONG where a distance does not fit a score."""
+    """Solve a batch of blocks in which a side has no kings, from conversions whose best scores are in `dtw`.
+
+    Args:
+        sides: both sides to move; their `lost` and `won` words are written.
+        count: 1 if each block is its own mirror, else 2.
+        tables: tables over the sets of kings.
+        limit: plies that the king-moves rule allows.
+        scores: uint8 [score], the scores of the successor tables, written; or empty without DTW.
+        unruled: whether to complete the values by outcomes without draw rules (without scores only).
+        strip_buffer: uint32 [3 * STRIP], overwritten.
+
+    Returns:
+        0, or TOO_LONG if a distance does not fit a score.
+    """
     for s in range(count):
         words = sides[s].blocks * word_count(sides[s])
         sides[s].lost[:words] = 0

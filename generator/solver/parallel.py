@@ -1,7 +1,7 @@
-"""One block solved by several threads together: a material without men is a single block, whatever its size.
+"""Solve one block on several threads: a material without men is a single block, whatever its size.
 
-The passes are those of `solve_batch`, ply by ply; the steps of a ply that take the time are kernels that work
-on one part each, without the interpreter's lock, and each step waits for all parts of the one before.
+The passes are those of `solve_batch`, ply by ply. The steps that take the time are kernels that do a part
+each, without the interpreter's lock; each step waits for all parts of the step before.
 """
 
 import threading
@@ -51,19 +51,24 @@ _find_dtw = for_python(find_dtw)
 
 
 class ThreadBuffers(NamedTuple):
-    """What each thread works with."""
+    """Buffers of one thread.
+
+    Attributes:
+        capture_work: int64, from `capture_work()`.
+        strip_buffer: uint32 [3 * STRIP].
+    """
 
     capture_work: NDArray[np.int64]
     strip_buffer: NDArray[np.uint32]
 
 
 class KernelPool:
-    """Threads that take a part each of one block's work.
+    """Threads that each do a part of one block's work.
 
     Args:
         executor: the threads.
-        parts: how many they are.
-        stopping: set from anywhere to end the work early.
+        parts: how many threads there are.
+        stopping: set by any thread to end the work early.
     """
 
     def __init__(self, executor: Executor, parts: int, stopping: threading.Event) -> None:
@@ -73,10 +78,10 @@ class KernelPool:
         self.thread_buffers = [ThreadBuffers(capture_work(), strip_buffer()) for _ in range(parts)]
 
     def run(self, work: Callable[[int], Any], count: int) -> list[Any]:
-        """`work(0)` to `work(count - 1)`, one of them in the calling thread; what they return.
+        """Call `work(0)` to `work(count - 1)`, the first in the calling thread; return their results.
 
         Raises:
-            StoppedError: the work is to end early.
+            StoppedError: the work was stopped.
         """
         if self._stopping.is_set():
             raise StoppedError
@@ -84,7 +89,11 @@ class KernelPool:
         return [work(0), *(future.result() for future in futures)]
 
     def run_parts(self, kernel: Callable[..., Any], *arguments: Any, buffer: str = "") -> list[Any]:
-        """A kernel for every part, its `tool` (a field of Tools) before part and parts."""
+        """Call a kernel for every part, with a `buffer` (a field of ThreadBuffers) before part and parts.
+
+        Raises:
+            StoppedError: the work was stopped.
+        """
 
         def call(part: int) -> Any:
             thread_buffers = (getattr(self.thread_buffers[part], buffer),) if buffer else ()
@@ -106,11 +115,29 @@ def solve_in_parallel(
     results: tuple[Results, Results],
     known: bool,
 ) -> int:
-    """Solve the only block of a material without men, as `solve_batch` does (see there for arguments, and for
-    what is returned). Both sides have kings.
+    """Solve the only block of a material without men, in which both sides have kings.
+
+    Args:
+        pool: the threads.
+        block: the block.
+        kings: kings of the first side.
+        opponent_kings: kings of its opponent.
+        limit: plies that the king-moves rule allows.
+        tables: tables over the sets of kings.
+        successors: the successor tables; those of all positions that conversions lead to are filled in.
+        buffers: the buffers of both sides.
+        exceptions: takes the words that are different without draw rules, if there are no scores.
+        results: the values of both slices.
+        known: whether `results` have the values of stored positions, so that only the successor tables are
+            written.
+
+    Returns:
+        How many words belong into `exceptions`: if they do not fit, call again with a larger list. Or an
+            error:
+        EVENTS_FULL (call again with more events), TOO_LONG or DTC_TOO_LONG.
 
     Raises:
-        StoppedError: the team was told to stop; the block is unfinished.
+        StoppedError: the work was stopped; the block is unfinished.
     """
     first_index = np.ascontiguousarray(block.first_index.T)
     sides = (
@@ -154,9 +181,10 @@ def solve_in_parallel(
 def _dtc_pass(
     pool: KernelPool, sides: tuple[Side, Side], count: int, tables: Subsets, limit: int, unruled: bool
 ) -> bool:
+    """Run the DTC or outcome pass, as `dtc_pass` does on one thread."""
     for ply in range(limit + 1):
         _begin_dtc_ply(sides, count, ply, unruled)
-        pool.run_parts(_find_wins_and_losses, sides, count, tables, ply, buffer="strip_room")
+        pool.run_parts(_find_wins_and_losses, sides, count, tables, ply, buffer="strip_buffer")
         decided = pool.run_parts(_apply_dtc, sides, count, tables, ply, unruled)
         if ply >= 2 and not any(decided):
             return True
@@ -171,12 +199,13 @@ def _dtw_pass(
     scores: NDArray[np.uint8],
     last: int,
 ) -> int:
+    """Run the DTW pass, as `dtw_pass` does on one thread."""
     ply = idle = 0
     while ply // 2 <= last or idle < 2:
         if ply > LONGEST_PLIES:
             return TOO_LONG
         _begin_dtw_ply(sides, count, ply)
-        pool.run_parts(_find_dtw, sides, count, tables, ply, buffer="strip_room")
+        pool.run_parts(_find_dtw, sides, count, tables, ply, buffer="strip_buffer")
         decided = pool.run_parts(_apply_dtw, sides, count, tables, scores, ply)
         idle = 0 if any(decided) else idle + 1
         ply += 1
@@ -191,7 +220,7 @@ def shared_kernels(
     exceptions: OutcomeExceptions,
     results: tuple[Results, Results],
 ) -> list[tuple[Any, ...]]:
-    """The kernels of `solve_in_parallel`, with arguments of the types that they are called with."""
+    """Return the kernels of `solve_in_parallel`, each with arguments of the types that it is called with."""
     side = make_side(
         batch.kings, batch.opponent_kings, batch.men, batch.first_index[0], successors, buffers[0]
     )

@@ -1,11 +1,11 @@
 """Solve a slice together with its mirror, its blocks spread over threads.
 
-The method is retrograde analysis: Thompson solved chess endgames backwards in this way ("Retrograde Analysis
-of Certain Endgames", ICCA Journal 9(3), 1986). A slice is cut into blocks, and the blocks are solved in an
-order in which every man's move and every capture leads to a position that is already solved. The Chinook team
-cut checkers databases into slices by the advance of the most advanced men for the same purpose (Schaeffer,
-Bjornsson, Burch, Lake, Lu and Sutphen, "Building the Checkers 10-Piece Endgame Databases", Advances in
-Computer Games 10, 2003).
+The method is retrograde analysis, which Thompson used for chess endgames ("Retrograde Analysis of Certain
+Endgames", ICCA Journal, 1986) and the team of Chinook for checkers (R. Lake, J. Schaeffer and P. Lu, "Solving
+Large Retrograde Analysis Problems Using a Network of Workstations"; J. Schaeffer and others, "Building the
+Checkers 10-piece Endgame Databases", 2003). Here a slice is cut into blocks by the placement of all men, and
+the blocks are solved in such an order that captures and men's moves lead to solved positions only. What is
+left for each block are the passes over its king moves.
 
 generator/solver/batch.py has the steps of one batch of blocks.
 """

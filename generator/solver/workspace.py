@@ -1,4 +1,4 @@
-"""The room that a thread works in while it solves the blocks of one material."""
+"""The workspace of a thread: its buffers while it solves the blocks of one material."""
 
 from math import comb
 
@@ -14,24 +14,24 @@ from generator.solver.side import STRIP, SideBuffers, strip_buffer
 from generator.solver.successors import LONGEST_PLIES, empty_exceptions
 from tablebase.board.material import Material
 
-# A batch is about this many words, which stay in the second-level cache, or one block where that is more.
+# A batch has about this many words, which fit the second-level cache, or one block if it has more.
 _BATCH_WORDS = 2048
 _WORD_ARRAYS = 13
 
 
 def _shape(kings: int, opponent_kings: int) -> tuple[int, int]:
-    """Words and columns of a side to move in a block."""
+    """Return the words and columns of a side to move in a block."""
     columns = comb(32, opponent_kings)
     return comb(32, max(kings - 1, 0)) * columns, columns
 
 
 def _is_self_mirrored(material: Material) -> bool:
-    """Whether the only block of a material is that of its mirror, too: one side is all there is to solve."""
+    """Whether the only block of a material is its own mirror, so that one side is all there is to solve."""
     return material == material.mirror and not material.men
 
 
 def batch_size(material: Material) -> int:
-    """Blocks in a batch."""
+    """Return how many blocks a batch has."""
     words = (
         _shape(material.own_kings, material.other_kings)[0]
         + _shape(material.other_kings, material.own_kings)[0]
@@ -42,11 +42,12 @@ def batch_size(material: Material) -> int:
 def _side_buffers(
     kings: int, opponent_kings: int, blocks: int, events_a_word: int, with_scores: bool, with_dtb: bool
 ) -> SideBuffers:
+    """Allocate the buffers of one side for a batch of `blocks` blocks."""
     words, columns = _shape(kings, opponent_kings)
     words *= blocks
     lanes = 32 if kings else 1
     strips = blocks * -(-columns // STRIP)
-    # Nothing spreads, and no exit has to wait, where a side has no kings.
+    # No pass admits events if a side has no kings.
     events = 0
     if kings and opponent_kings and (with_scores or with_dtb):
         events = words * events_a_word + 32
@@ -67,16 +68,15 @@ def _side_buffers(
 
 
 class Workspace:
-    """One thread's room for the blocks of one material.
+    """One thread's buffers for the blocks of one material.
 
     Args:
         material: the material.
-        with_balance: whether there is a pass to the balance change.
-        with_scores: whether DTW is worked out.
+        with_dtb: whether there is a DTB pass.
+        with_scores: whether DTW is solved.
     """
 
-    # A word of 32 lanes can hold 32 different distances, but hardly ever does: begin with less, grow where it
-    # fills.
+    # A word of 32 lanes can have 32 different distances, but rarely has: begin with less, grow when full.
     _EVENTS_A_WORD = 6
 
     def __init__(self, material: Material, with_dtb: bool = False, with_scores: bool = True) -> None:
@@ -99,17 +99,17 @@ class Workspace:
         )
 
     def grow_events(self) -> None:
-        """Make more room for events."""
+        """Double the space for events."""
         self._events_a_word *= 2
         self.buffers = self._allocate_buffers()
 
     def grow_exceptions(self, count: int) -> None:
-        """Make room for so many words that are otherwise on the board."""
+        """Make space for at least `count` words that are different without draw rules."""
         self.exceptions = empty_exceptions(max(count, 2 * len(self.exceptions.words)))
 
     @staticmethod
     def size_in_bytes(material: Material, with_dtb: bool = True, with_scores: bool = True) -> int:
-        """Memory of one workshop as it begins."""
+        """Return the memory of a new workspace in bytes."""
         shapes: tuple[tuple[int, int], ...] = (
             _shape(material.own_kings, material.other_kings),
             _shape(material.other_kings, material.own_kings),
