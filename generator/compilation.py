@@ -101,7 +101,7 @@ def _solver_calls(parts: SolverParts) -> tuple[_Calls, _Calls]:
 
 
 def compile_second_half(*parts: bool) -> None:
-    """Compile the second half of the solver into the cache; print the name of each kernel."""
+    """Compile the second half of the kernels into the cache; print the name of each."""
     with reported(lambda name: print(name, flush=True)):
         for kernel, *arguments in _solver_calls(SolverParts(*parts))[1]:
             compile_for(kernel, *arguments)

@@ -9,8 +9,8 @@ Three sets of lanes hold the outcome under the rules: `rule_any` has a conversio
 position that the opponent has lost, `rule_safe` has one to a position that the opponent has not won. `dtw`
 holds the best score of each lane without draw rules: first of captures, then of men's moves too.
 
-Successor tables without scores (for runs without DTW) have two more sets for the outcome without draw rules:
-`unruled_win` and `unruled_safe`.
+If the successor tables have no scores (in runs without DTW), two more sets hold the outcome without draw
+rules: `unruled_win` and `unruled_safe`.
 
 Arrays are taken out of their tuples before the loops over blocks: numba counts references at each such
 access, with atomic instructions.

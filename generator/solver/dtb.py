@@ -27,7 +27,7 @@ from generator.solver.successors import DRAWN, WIN_AT_ONCE
 from tablebase.kernels.bits import lowest, signed
 from tablebase.kernels.jit import inner
 
-_NEVER = 127
+_NEVER = 127  # not decided under the king-moves rule
 _LOSS_FLAG = 128
 
 

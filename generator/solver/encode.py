@@ -202,9 +202,9 @@ class SliceCounts:
         _count(results, self._by_value, self._by_dtw, self._by_dtb)
 
     def packed(self, metric: Metric) -> tuple[tuple[int, ...], Callable[[int, int], bytes]]:
-        """The alphabet of a metric's file, and a function that packs its positions `first` to `last` - 1.
+        """Return the alphabet of a metric's file, and a function that packs the positions `first` to `last` - 1.
 
-        See docs/format.md. The slice must have been solved with the metric.
+        The slice must have been solved with the metric. docs/format.md describes the packing.
         """
         results, value = self._results, np.arange(256) & VALUE
         source, most, stored = {
@@ -231,7 +231,7 @@ class SliceCounts:
         return tuple(alphabet.tolist()), pack
 
     def statistics(self, material: Material) -> Statistics:
-        """The statistics of the slice, with its positions that have a capture.
+        """Return the statistics of the slice, which count positions with a capture too.
 
         The longest DTW and DTB are None if the slice was solved without them.
         """

@@ -17,6 +17,7 @@ from generator.solver.successors import DRAWN, WIN_AT_ONCE, block_number
 from tablebase.kernels.bits import lowest, signed
 from tablebase.kernels.jit import inner
 
+# Error code: the buffers have no space for another word of events.
 EVENTS_FULL = -2
 
 

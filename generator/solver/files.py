@@ -57,6 +57,7 @@ def restore_pair(
 
 
 def _read(solver: SliceSolver, material: Material, directory: Path, run: Map) -> Results:
+    """Read the values of a material from its files."""
     results = solver.empty_results(material)
     for metric in restores_from(solver.with_scores):
         with Table(directory / table_name(material, metric)) as table:

@@ -31,8 +31,10 @@ from generator.solver.successors import LONGEST_PLIES, WIN_AT_ONCE
 from tablebase.kernels.bits import lowest, signed
 from tablebase.kernels.jit import inlined, inner
 
+# Error codes: a distance does not fit a score; a DTC does not fit a value.
 TOO_LONG = -1
 DTC_TOO_LONG = -3
+# No ply: the strip or row has not changed.
 NEVER = 255
 
 

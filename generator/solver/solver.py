@@ -242,6 +242,7 @@ class SliceSolver:
         self._solve_pair(material, results, True)
 
     def _solve_pair(self, material: Material, results: Pair, known: bool) -> None:
+        """Solve a material and its mirror, or only fill in their successor tables if their values are `known`."""
         state = self.open_slice(material, known)
         if self._jobs > 1 and is_shared(material):
             self._solve_in_parallel(state, results)
@@ -421,6 +422,7 @@ class SliceSolver:
             begin += size
 
     def _solve_in_parallel(self, state: SliceState, results: Pair) -> None:
+        """Solve the only block of a material on all threads together."""
         pool = KernelPool(self._executor, self._jobs, self._stopping)
         material, block = state.material, state.blocks.place(0, 1)
         workspace = Workspace(material, False, self._with_scores)
