@@ -96,9 +96,9 @@ def _count(
 
     Args:
         results: the slice.
-        by_value: [256], counts by the byte in `results.value`.
-        by_dtw: [4 * 256], counts by DTW + 256 * (stored and decided) + 512 * (won).
-        by_dtb: [4 * 256], counts by DTB in the same way.
+        by_value: int64 [256], counts by the byte in `results.value`.
+        by_dtw: int64 [4 * 256], counts by DTW + 256 * (stored and decided) + 512 * (won).
+        by_dtb: int64 [4 * 256], counts by DTB in the same way.
     """
     values, dtw, dtb = results.value, results.dtw, results.dtb
     with_scores, with_dtb = len(dtw) > 0, len(dtb) > 0
@@ -164,10 +164,15 @@ def _pack(
     longer, and the alphabet gets no more values.
 
     Args:
-        values: [position], the bytes of `Results.value`.
-        source: [position], bytes that hold what is stored.
-        taken: [256], by the byte in `values`, whether the position has a slot that is read.
-        symbol_of: [256], symbols by the byte in `source`.
+        values: uint8 [position], the bytes of `Results.value`.
+        source: uint8 [position], the bytes that the stored values come from.
+        taken: bool [256], by the byte in `values`, whether the position has a slot that is read.
+        symbol_of: uint8 [256], symbols by the byte in `source`.
+        first: the first position to pack.
+        last: the position after the last one.
+        symbols: symbols of the alphabet.
+        per_byte: symbols in a byte.
+        out: uint8 [byte], written.
     """
     at = first
     while at >= 0 and not taken[values[at]]:
@@ -202,7 +207,7 @@ class SliceCounts:
         _count(results, self._by_value, self._by_dtw, self._by_dtb)
 
     def packed(self, metric: Metric) -> tuple[tuple[int, ...], Callable[[int, int], bytes]]:
-        """Return the alphabet of a metric's file, and a function that packs the positions `first` to `last` - 1.
+        """Return the alphabet of a metric's file, and a function that packs positions `first` to `last` - 1.
 
         The slice must have been solved with the metric. docs/format.md describes the packing.
         """

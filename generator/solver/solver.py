@@ -242,7 +242,7 @@ class SliceSolver:
         self._solve_pair(material, results, True)
 
     def _solve_pair(self, material: Material, results: Pair, known: bool) -> None:
-        """Solve a material and its mirror, or only fill in their successor tables if their values are `known`."""
+        """Solve a material and its mirror, or only fill in their successor tables if values are `known`."""
         state = self.open_slice(material, known)
         if self._jobs > 1 and is_shared(material):
             self._solve_in_parallel(state, results)
