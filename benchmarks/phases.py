@@ -13,10 +13,10 @@ import numpy as np
 from generator.materials import both, pairs
 from generator.solver import batch as blocks
 from generator.solver import solver as slices
-from generator.solver import successors as afters
+from generator.solver import successors
 from generator.solver.blocks import Blocks
 from generator.solver.subsets import subsets
-from generator.solver.successors import OutcomeExceptions, with_more
+from generator.solver.successors import OutcomeExceptions, merge_exceptions
 from generator.solver.workspace import Workspace, batch_size
 from tablebase.board.material import Material
 from tablebase.rules.rulesets import KING_MOVES_ONLY
@@ -25,8 +25,8 @@ PHASES = ("list blocks", "exits", "passes", "board", "results")
 
 
 def solve(
-    pair: Material, tables_after: afters.SuccessorTables
-) -> tuple[Counter[str], afters.SuccessorTables]:
+    pair: Material, tables_after: successors.SuccessorTables
+) -> tuple[Counter[str], successors.SuccessorTables]:
     """Solve a pair of materials phase by phase: seconds a phase, and the after tables to go on with."""
     with_scores = len(tables_after.score) > 0
     spent: Counter[str] = Counter()
@@ -43,10 +43,10 @@ def solve(
     twin = pair == pair.mirror
     results = (own, own if twin else slices.empty_results(pair.mirror, with_scores=with_scores))
     tables = subsets(max(kings, opponents), max(kings, opponents, 1) - 1)
-    shop = Workspace(pair, with_scores=with_scores)
-    shop.grow_board_words(1 << 20)
+    workspace = Workspace(pair, with_scores=with_scores)
+    workspace.grow_exceptions(1 << 20)
     for _ in range(3):
-        shop.grow()
+        workspace.grow_events()
     clock = time.thread_time()
     found = Blocks(pair)
     lap("list blocks")
@@ -56,33 +56,41 @@ def solve(
         lap("list blocks")
         listed: list[OutcomeExceptions] = []
         for start in range(0, last - first, size):
-            men, turned, bases = (part[start : start + size] for part in placed)
-            batch = blocks.Batch(kings, opponents, men, turned, np.ascontiguousarray(bases.T))
-            exits = batch, tables, tables_after, shop.capture_work, shop.rooms, results, False
+            men, turned, first_index = (part[start : start + size] for part in placed)
+            batch = blocks.Batch(kings, opponents, men, turned, np.ascontiguousarray(first_index.T))
+            exits = batch, tables, tables_after, workspace.capture_work, workspace.buffers, results, False
             if kings or opponents:
-                blocks.exits_of_kings(*exits)
+                blocks.conversions_with_kings(*exits)
             if not (kings and opponents):
-                blocks.exits_of_men(*exits)
+                blocks.conversions_without_kings(*exits)
             lap("exits")
-            limit = KING_MOVES_ONLY.king_moves_plies or afters.LONGEST_PLIES
-            passes = blocks.passes_of_kings if kings and opponents else blocks.passes_of_men
-            ended = passes(batch, limit, tables, tables_after, shop.rooms, shop.strip_room)
+            limit = KING_MOVES_ONLY.king_moves_plies or successors.LONGEST_PLIES
+            passes = blocks.passes_with_kings if kings and opponents else blocks.passes_without_kings
+            ended = passes(batch, limit, tables, tables_after, workspace.buffers, workspace.strip_buffer)
             assert ended >= 0
             lap("passes")
             if not with_scores:
                 cut = ended == blocks.CUT
-                words = blocks.board_pass(
-                    batch, tables, tables_after, shop.rooms, shop.strip_room, shop.board_words, cut
+                words = blocks.outcome_step(
+                    batch,
+                    tables,
+                    tables_after,
+                    workspace.buffers,
+                    workspace.strip_buffer,
+                    workspace.exceptions,
+                    cut,
                 )
-                assert 0 <= words <= len(shop.board_words.words)
+                assert 0 <= words <= len(workspace.exceptions.words)
                 if words:
-                    listed.append(slices._copy(shop.board_words, words))
+                    listed.append(successors.copy_exceptions(workspace.exceptions, words))
             lap("board")
-            blocks.gather_batch(batch, tables, tables_after, shop.rooms, shop.capture_work, results, False)
+            blocks.results_step(
+                batch, tables, tables_after, workspace.buffers, workspace.capture_work, results, False
+            )
             lap("results")
         if listed:
-            board = with_more(tables_after.board, tables_after.guard, listed)
-            tables_after = tables_after._replace(board=board)
+            exceptions = merge_exceptions(tables_after.exceptions, tables_after.exception_filter, listed)
+            tables_after = tables_after._replace(exceptions=exceptions)
         lap("board")
     return spent, tables_after
 
@@ -97,8 +105,8 @@ def main() -> None:
     with_scores = not args.without_dtw
     every = [material for pair in pairs(args.pieces) for material in both(pair)]
     for pair in pairs(3):  # compiles
-        solve(pair, afters.allocate(every, args.pieces, with_scores=with_scores))
-    tables_after = afters.allocate(every, args.pieces, with_scores=with_scores)
+        solve(pair, successors.allocate(every, args.pieces, with_scores=with_scores))
+    tables_after = successors.allocate(every, args.pieces, with_scores=with_scores)
     total: Counter[str] = Counter()
     positions = 0
     print(f"| material | positions | {' | '.join(PHASES)} | ns a position |")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from generator.materials import Scope, both, depends_on, successor_pairs
 from generator.solver import successors as afters
-from generator.solver.dtb_scores import balance_bytes
+from generator.solver.dtb_scores import dtb_score_bytes
 from generator.solver.workspace import Workspace
 from tablebase.board.material import Material
 from tablebase.rules.ruleset import Ruleset
@@ -137,7 +137,7 @@ class Plan:
         found = {}
         for pair in self.order:
             tables += self.table_bytes(pair)
-            balance = balance_bytes(pair) if self.ruleset.counts_material_separately(pair) else 0
+            balance = dtb_score_bytes(pair) if self.ruleset.counts_material_separately(pair) else 0
             results = self.result_bytes(pair)
             if pair in known:
                 work = results + _largest(pair) * READ_BYTES

@@ -433,7 +433,7 @@ class _Run:
                         written.result()
                     # A pair is written while the next one is solved.
                     if pair in known:
-                        crew.let_go(solved)
+                        crew.free_results(solved)
                         written = None
                     else:
                         written = writer.submit(self._write, pair, solved, crew, threads)
@@ -452,7 +452,7 @@ class _Run:
         entries = write_pair(
             self._directory, pair, solved, self._work.metrics, self._ruleset, before, threads.map
         )
-        crew.let_go(solved)
+        crew.free_results(solved)
         self._manifest.slices.update(entries)
         self._manifest.save(self._directory)
         self._progress.written(pair)

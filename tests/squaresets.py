@@ -1,4 +1,4 @@
-"""Sets of squares in plain Python, for tests: nothing here is the library's."""
+"""Sets of squares in plain Python, written independently of the library."""
 
 from math import comb
 from random import Random
@@ -19,7 +19,7 @@ def set_of(random: Random, size: int, among: int) -> int:
 
 
 def between(square: int, target: int) -> int:
-    """The squares between two squares of one diagonal."""
+    """Return the squares between two squares of one diagonal."""
     (row, column), (to_row, to_column) = coordinates(square), coordinates(target)
     steps = abs(to_row - row)
     assert steps == abs(to_column - column)

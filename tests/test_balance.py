@@ -1,4 +1,4 @@
-"""The balance count: plies to the next capture or promotion (DTB), and wins that two counts draw together."""
+"""The balance count: plies to the next capture or promotion (DTB), and wins that only two counts draw."""
 
 import csv
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,7 @@ from tightrules import tight
 
 from generator.materials import both, pairs
 from generator.run import generate
-from generator.solver import successors as afters
+from generator.solver import successors
 from generator.solver.results import NOT_DECIDED, Results, distances, outcomes
 from generator.solver.solver import SliceSolver, counts_balance
 from generator.verify.verify import verify
@@ -28,15 +28,17 @@ UNDER_BOTH = ("W:WKg3,Kb8,b2:BKh4,c5", "W:WKc7,Kb8,b2:BKd8,c5")
 
 @pytest.fixture(scope="module")
 def solved() -> dict[Material, Results]:
-    """All slices of 2-4 pieces in which the balance is counted."""
+    """Return all slices of 2-4 pieces with a DTB pass."""
     every = [m for n in (2, 3, 4) for m in materials(n)]
     found = {}
     with ThreadPoolExecutor(2) as threads:
-        arena = afters.allocate(every, 4)
+        successor_tables = successors.allocate(every, 4)
         limit = OFFICIAL.king_moves_plies
-        crew = SliceSolver(arena, limit, threads, 2, lambda positions: None, OFFICIAL.balance_plies)
+        solver = SliceSolver(
+            successor_tables, limit, threads, 2, lambda positions: None, OFFICIAL.balance_plies
+        )
         for pair in pairs(4):
-            results = crew.solve(pair)
+            results = solver.solve(pair)
             if counts_balance(pair):
                 found.update(zip(both(pair), results, strict=False))
     return found
@@ -47,7 +49,7 @@ def longest(results: Results, won: bool) -> int:
     return int(results.dtb.max(where=decided, initial=0))
 
 
-def test_the_longest_ways_to_a_balance_change_are_the_oracles(solved: dict[Material, Results]) -> None:
+def test_longest_dtb_matches_the_naive_solver(solved: dict[Material, Results]) -> None:
     with (GOLDEN / "endgame_counts.csv").open(encoding="utf-8", newline="") as file:
         rows = {Material.parse(row["material"]): row for row in csv.DictReader(file)}
     assert len(solved) == 9
@@ -57,10 +59,10 @@ def test_the_longest_ways_to_a_balance_change_are_the_oracles(solved: dict[Mater
         assert longest(results, False) == int(row["longest_balance_loss_plies"] or 0), str(material)
 
 
-def test_dtb_is_found_wherever_a_position_is_decided_and_never_below_dtc(
+def test_decided_positions_have_a_dtb_of_at_least_their_dtc(
     solved: dict[Material, Results],
 ) -> None:
-    """Up to 4 pieces every decided position has one. A balance change is a zeroing move."""
+    """Up to 4 pieces every decided position has a DTB. A balance change is a zeroing move."""
     for material, results in solved.items():
         dtc = distances(results)
         decided = dtc != NOT_DECIDED
@@ -69,19 +71,19 @@ def test_dtb_is_found_wherever_a_position_is_decided_and_never_below_dtc(
 
 
 @pytest.mark.parametrize("balance", [3, 10, 25])
-def test_a_smaller_limit_of_the_balance_count_draws_what_needs_more(
+def test_positions_beyond_a_smaller_balance_limit_are_drawn(
     solved: dict[Material, Results], balance: int
 ) -> None:
     material = Material.parse("KKMvK")
     every = [m for n in (2, 3, 4) for m in materials(n)]
     allowed = dict.fromkeys(pairs(4), OFFICIAL.balance_plies) | {material: lambda pieces: balance}
     with ThreadPoolExecutor(2) as threads:
-        arena = afters.allocate(every, 4)
+        successor_tables = successors.allocate(every, 4)
         for pair in pairs(4):
-            crew = SliceSolver(
-                arena, OFFICIAL.king_moves_plies, threads, 2, lambda positions: None, allowed[pair]
+            solver = SliceSolver(
+                successor_tables, OFFICIAL.king_moves_plies, threads, 2, lambda positions: None, allowed[pair]
             )
-            tight = crew.solve(pair)
+            tight = solver.solve(pair)
             if pair == material:
                 break
     for slice_, results in zip(both(material), tight, strict=True):
@@ -94,16 +96,18 @@ def test_a_smaller_limit_of_the_balance_count_draws_what_needs_more(
 
 @pytest.mark.parametrize("kings", [2, 3])
 @pytest.mark.parametrize("balance", [2, 4, naive_twocounts.DEEPEST])
-def test_under_tight_limits_dtb_is_what_the_naive_solver_needs(kings: int, balance: int) -> None:
-    """Where both counts bind at once: the search, held to plain sweeps over the readable rules."""
+def test_dtb_under_tight_limits_matches_the_naive_solver(kings: int, balance: int) -> None:
+    """Both counts are near their limits: compare with plain sweeps over the readable rules."""
     material = Material.parse("KMvK")
     slices = [Material.parse(text) for text in ("KvK", "KvM", "KKvK", "KMvK")]
     every = [each for pair in slices for each in both(pair)]
     with ThreadPoolExecutor(2) as threads:
-        arena = afters.allocate(every, 3)
-        crew = SliceSolver(arena, kings, threads, 2, lambda positions: None, lambda pieces: balance)
+        successor_tables = successors.allocate(every, 3)
+        solver = SliceSolver(
+            successor_tables, kings, threads, 2, lambda positions: None, lambda pieces: balance
+        )
         for pair in slices:
-            solved = crew.solve(pair)
+            solved = solver.solve(pair)
     graph = naive_twocounts.graph_of(every)
     expected = naive_twocounts.solve(graph, kings, balance)
     alone = naive_twocounts.solve(graph, kings, None)
@@ -125,11 +129,11 @@ def test_under_tight_limits_dtb_is_what_the_naive_solver_needs(kings: int, balan
 
 
 @pytest.mark.parametrize(("kings", "balance"), [(3, 9), (5, 12), (4, 5)])
-def test_tables_under_tight_limits_are_what_the_verifier_derives(
+def test_tables_under_tight_limits_pass_the_verifier(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kings: int, balance: int
 ) -> None:
-    """Many stairs, with four pieces on the board: men's steps that lead from one to another."""
-    ruleset = tight("test-stairs", kings, balance)
+    """Much slack, and four pieces: steps of men lead from one slack to another."""
+    ruleset = tight("test-slack", kings, balance)
     monkeypatch.setitem(RULESETS, ruleset.name, ruleset)
     generate(tmp_path, 4, jobs=2, ruleset=ruleset)
     report = verify(tmp_path, jobs=2)
@@ -143,7 +147,7 @@ def test_tables_under_tight_limits_are_what_the_verifier_derives(
 
 
 @pytest.mark.whole
-def test_two_positions_of_five_pieces_are_drawn_by_both_counts(kings5: Path, tables5: Path) -> None:
+def test_both_counts_draw_two_positions_of_five_pieces(kings5: Path, tables5: Path) -> None:
     with open_tablebase(kings5) as tables:
         assert {str(tables.probe(Position.from_fen(fen)).outcome) for fen in UNDER_BOTH} == {"win"}
     with open_tablebase(tables5) as tables:
@@ -152,7 +156,7 @@ def test_two_positions_of_five_pieces_are_drawn_by_both_counts(kings5: Path, tab
             position = Position.from_fen(fen)
             assert tables.probe(position).outcome is Outcome.CURSED_WIN
             assert tables.probe(position).dtw == 87
-            # The best move leads to a loss for Black from fresh counts; here the counts run on.
+            # The best move leads to a loss for Black from fresh counters, but the counters go on.
             best = tables.moves(position)[0]
             assert best.probe_after.outcome is Outcome.LOSS
             assert (best.outcome, best.dtc, best.dtw) == (Outcome.CURSED_WIN, None, 87)

@@ -44,7 +44,7 @@ def test_runs_are_counted_as_they_are_listed(pair: Material) -> None:
     counted = run_sizes(pair)
     assert [(run.steps_to_go, run.blocks) for run in counted] == listed
     for run, (first, _) in zip(counted, blocks.runs, strict=True):
-        assert run.twins == (pair == pair.mirror and blocks.place(first, first + 1).bases[0, 1] < 0)
+        assert run.twins == (pair == pair.mirror and blocks.place(first, first + 1).first_index[0, 1] < 0)
 
 
 @pytest.mark.parametrize("most", [10**4, 10**6, 10**12])

@@ -1,4 +1,4 @@
-"""The solver's pieces, held to the readable rules: king moves and exits in lanes, blocks, slices, plan."""
+"""The solver's parts against the readable rules: king moves, blocks, slices, order of the plan."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,20 +17,12 @@ from generator.compilation import SolverParts, compile_solver
 from generator.errors import DistanceOverflowError, StoppedError
 from generator.materials import Scope, both, canonical, pairs, successor_pairs
 from generator.plan import plan
-from generator.solver import (
-    king_moves as lanes,
-)
-from generator.solver import (
-    solver as slices,
-)
-from generator.solver import (
-    successors as afters,
-)
-from generator.solver import (
-    workspace as workshop,
-)
+from generator.solver import king_moves as lanes
+from generator.solver import solver as solver_module
+from generator.solver import successors
+from generator.solver import workspace as workspace_module
 from generator.solver.blocks import Blocks
-from generator.solver.parallel import Team
+from generator.solver.parallel import KernelPool
 from generator.solver.results import is_stored
 from generator.solver.side import STRIP
 from generator.solver.solver import Pair, SliceSolver
@@ -46,11 +38,11 @@ from tablebase.tables.index import index_of, sets_at
 
 # King moves
 
-king_moves, slides = for_python(lanes.king_moves), for_python(lanes.slides)
+king_moves, slide_sources = for_python(lanes.king_moves), for_python(lanes.slide_sources)
 
 
 def king_targets(kings: int, occupied: int) -> Iterator[tuple[int, int]]:
-    """Every quiet move of these kings: from, to. The rules' own, less those past pieces."""
+    """Yield every quiet move of these kings (from, to): moves of the rules that no piece blocks."""
     for square in squares_of(kings):
         alone = Position(0, 1 << square, 0, 0)
         for move in legal_moves(alone):
@@ -59,7 +51,7 @@ def king_targets(kings: int, occupied: int) -> Iterator[tuple[int, int]]:
                 yield square, target
 
 
-def test_slides_are_king_moves() -> None:
+def test_slide_sources_match_king_moves() -> None:
     random = Random(1)
     for _ in range(1000):
         empty = random.getrandbits(32) | random.getrandbits(32)
@@ -70,7 +62,7 @@ def test_slides_are_king_moves() -> None:
             if any(goal >> target & 1 for _, target in king_targets(1 << lane, occupied)):
                 expected |= 1 << lane
         if empty != ALL_SQUARES:
-            assert int(slides(np.uint32(goal), np.uint32(empty))) == expected, (goal, empty)
+            assert int(slide_sources(np.uint32(goal), np.uint32(empty))) == expected, (goal, empty)
 
 
 @pytest.mark.parametrize("inverted", [False, True])
@@ -85,7 +77,7 @@ def test_king_moves_of_a_strip(kings: int, opponents: int, men: int, inverted: b
     base = 7
     goals = generator.integers(0, 1 << 32, base + words, dtype=np.uint32)
     goals &= generator.integers(0, 1 << 32, base + words, dtype=np.uint32)
-    goals = ~goals if inverted else goals  # a few goals: most lanes hang on one or two moves
+    goals = ~goals if inverted else goals  # few goals, so that one or two moves decide most lanes
     reach, empty, path = np.zeros((3, STRIP), np.uint32)
     checked = 0
     while checked < 8:
@@ -104,7 +96,7 @@ def test_king_moves_of_a_strip(kings: int, opponents: int, men: int, inverted: b
         for column in range(count):
             opponent = int(others[first + column])
             if opponent & (own | blockers):
-                continue  # no such position; what is found there is not looked at
+                continue  # not a position: its lanes are not read
             expected = 0
             for lane in squares_of(ALL_SQUARES & ~(own | blockers | opponent)):
                 occupied = own | blockers | opponent | 1 << lane
@@ -122,20 +114,20 @@ def test_king_moves_of_a_strip(kings: int, opponents: int, men: int, inverted: b
 
 
 @pytest.mark.parametrize("name", ["KvK", "KvM", "MvM", "MMvM", "MvMM", "KMvKM", "MMvMM", "MMMvM", "KMvMM"])
-def test_blocks_come_once_and_after_those_they_lead_to(name: str) -> None:
+def test_blocks_are_listed_once_and_after_their_successors(name: str) -> None:
     material = Material.parse(name)
     blocks = Blocks(material)
     placed = blocks.place(0, len(blocks))
     random = Random(name)
     assert [bound for bound, _ in blocks.runs[1:]] == [bound for _, bound in blocks.runs[:-1]]
     assert (blocks.runs[0][0], blocks.runs[-1][1]) == (0, len(blocks))
-    solved: set[tuple[int, int, int]] = set()  # whose move it is, own men, other men
+    solved: set[tuple[int, int, int]] = set()  # side to move, own men, other men
     seen: dict[Material, list[int]] = {m: [] for m in both(material)}
     for first, last in blocks.runs:
         fresh = set()
         for block in range(first, last):
             for s, men in enumerate((placed.men[block].tolist(), placed.turned_men[block].tolist())):
-                base = int(placed.bases[block, s])
+                base = int(placed.first_index[block, s])
                 if base < 0:
                     assert placed.men[block].tolist() == placed.turned_men[block].tolist()
                     continue
@@ -152,131 +144,135 @@ def test_blocks_come_once_and_after_those_they_lead_to(name: str) -> None:
                         turn = 0 if mover.mirror == material else 1
                         assert (turn, after.wm, after.bm) in solved
         solved |= fresh
-    for mover, bases in seen.items():
-        assert sorted(bases) == list(range(0, mover.positions, mover.block_size))
+    for mover, first_index in seen.items():
+        assert sorted(first_index) == list(range(0, mover.positions, mover.block_size))
 
 
 # Slices
 
 
-def solve_all(pieces: int, arena: SuccessorTables, limit: int | None = 30) -> dict[Material, Pair]:
+def solve_all(pieces: int, successor_tables: SuccessorTables, limit: int | None = 30) -> dict[Material, Pair]:
     with ThreadPoolExecutor(2) as threads:
-        crew = SliceSolver(arena, limit, threads, 2, lambda positions: None)
-        return {pair: crew.solve(pair) for pair in pairs(pieces)}
+        solver = SliceSolver(successor_tables, limit, threads, 2, lambda positions: None)
+        return {pair: solver.solve(pair) for pair in pairs(pieces)}
 
 
-def arena_of(pieces: int) -> SuccessorTables:
-    return afters.allocate([m for pair in pairs(pieces) for m in both(pair)], pieces)
+def successor_tables_of(pieces: int) -> SuccessorTables:
+    return successors.allocate([m for pair in pairs(pieces) for m in both(pair)], pieces)
 
 
-def test_what_is_read_back_is_what_was_solved() -> None:
-    """The after tables restored from the stored positions are those of the solver, to the last bit."""
-    solved, restored = arena_of(4), arena_of(4)
+def test_restored_successor_tables_are_those_of_the_solver() -> None:
+    """Restoring from the stored positions gives the same bytes."""
+    solved, restored = successor_tables_of(4), successor_tables_of(4)
     results = solve_all(4, solved)
     with ThreadPoolExecutor(2) as threads:
-        crew = SliceSolver(restored, 30, threads, 2, lambda positions: None)
+        solver = SliceSolver(restored, 30, threads, 2, lambda positions: None)
         for pair, values in results.items():
             for one in values[: len(both(pair))]:
-                one.dtw[~is_stored(one)] = 99  # nobody may read these
+                one.dtw[~is_stored(one)] = 99  # must not be read
                 one.value[~is_stored(one)] = 9
-            crew.restore(pair, values)
+            solver.restore(pair, values)
     assert np.array_equal(solved.score, restored.score)
     assert np.array_equal(solved.lost, restored.lost)
     assert np.array_equal(solved.won, restored.won)
 
 
-def test_room_for_events_grows(monkeypatch: pytest.MonkeyPatch) -> None:
-    plenty = solve_all(4, arena_of(4))
+def test_space_for_events_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    plenty = solve_all(4, successor_tables_of(4))
     grown = []
-    grow = Workspace.grow
+    grow_events = Workspace.grow_events
 
-    def counted(workshop: Workspace) -> None:
-        grown.append(workshop)
-        grow(workshop)
+    def counted(workspace: Workspace) -> None:
+        grown.append(workspace)
+        grow_events(workspace)
 
-    monkeypatch.setattr(Workspace, "grow", counted)
+    monkeypatch.setattr(Workspace, "grow_events", counted)
     monkeypatch.setattr(Workspace, "_EVENTS_A_WORD", 1)
-    scarce = solve_all(4, arena_of(4))
+    scarce = solve_all(4, successor_tables_of(4))
     assert grown
     for pair in plenty:
         for one, other in zip(plenty[pair], scarce[pair], strict=True):
             assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_small_batches_and_tasks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = solve_all(3, arena_of(3))
-    monkeypatch.setattr(workshop, "_BATCH_WORDS", 1)
-    monkeypatch.setattr(slices, "_TASK_POSITIONS", 1)
-    single = solve_all(3, arena_of(3))
+def test_sizes_of_batches_and_tasks_do_not_change_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = solve_all(3, successor_tables_of(3))
+    monkeypatch.setattr(workspace_module, "_BATCH_WORDS", 1)
+    monkeypatch.setattr(solver_module, "_TASK_POSITIONS", 1)
+    single = solve_all(3, successor_tables_of(3))
     for pair in usual:
         for one, other in zip(usual[pair], single[pair], strict=True):
             assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_a_block_shared_by_threads_is_solved_as_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Values and after tables, with room for events that has to grow, and restored from what is stored."""
-    alone, shared, restored = arena_of(4), arena_of(4), arena_of(4)
+def test_threads_that_share_a_block_do_not_change_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values and successor tables, with space for events that must grow, and after restoring."""
+    alone, shared, restored = successor_tables_of(4), successor_tables_of(4), successor_tables_of(4)
     usual = solve_all(4, alone)
-    monkeypatch.setattr(slices, "_SHARED_POSITIONS", 1)
+    monkeypatch.setattr(solver_module, "_SHARED_POSITIONS", 1)
     monkeypatch.setattr(Workspace, "_EVENTS_A_WORD", 1)
     teams = []
 
-    class Counted(Team):
+    class Counted(KernelPool):
         def __init__(self, *arguments: Any) -> None:
             teams.append(self)
             super().__init__(*arguments)
 
-    monkeypatch.setattr(slices, "Team", Counted)
+    monkeypatch.setattr(solver_module, "KernelPool", Counted)
     together = solve_all(4, shared)
     assert len(teams) == sum(not pair.men for pair in usual)
     with ThreadPoolExecutor(3) as threads:
-        crew = SliceSolver(restored, 30, threads, 3, lambda positions: None)
+        solver = SliceSolver(restored, 30, threads, 3, lambda positions: None)
         for pair, values in usual.items():
-            crew.restore(pair, values)
+            solver.restore(pair, values)
             for one, other in zip(values, together[pair], strict=True):
                 assert np.array_equal(one.value, other.value)
                 assert np.array_equal(one.dtw[is_stored(one)], other.dtw[is_stored(one)])
-    for arena in (shared, restored):
-        for expected, found in zip(alone[3:], arena[3:], strict=True):
+    for successor_tables in (shared, restored):
+        for expected, found in zip(alone[3:], successor_tables[3:], strict=True):
             assert np.array_equal(expected, found)
 
 
 @pytest.mark.parametrize(("plies", "fits"), [(201, True), (251, False)])
-def test_a_distance_that_does_not_fit_is_an_error(plies: int, fits: bool) -> None:
-    """A made-up world in which a man that is crowned (or stepped on) wins, but after so many plies."""
+def test_distance_overflow_raises(plies: int, fits: bool) -> None:
+    """Successor tables are made up: a promotion wins after `plies` plies."""
     material = Material.parse("KMvK")
-    arena = afters.allocate([Material.parse(name) for name in ("KKvK", "KvKK", "KvK", "KMvK", "KvKM")], 3)
-    arena.score[:] = DRAWN
-    place = (2, 0, 1, 0)
-    size = afters.words(Material.parse("KKvK")) * 32
-    arena.score[arena.score_start[place] : arena.score_start[place] + size] = 255 - (plies - 1) // 2
+    successor_tables = successors.allocate(
+        [Material.parse(name) for name in ("KKvK", "KvKK", "KvK", "KMvK", "KvKM")], 3
+    )
+    successor_tables.score[:] = DRAWN
+    counts = (2, 0, 1, 0)
+    size = successors.words(Material.parse("KKvK")) * 32
+    successor_tables.score[
+        successor_tables.score_start[counts] : successor_tables.score_start[counts] + size
+    ] = 255 - (plies - 1) // 2
     with ThreadPoolExecutor(1) as threads:
-        crew = SliceSolver(arena, 30, threads, 1, lambda positions: None)
+        solver = SliceSolver(successor_tables, 30, threads, 1, lambda positions: None)
         if fits:
-            own, _ = crew.solve(material)
+            own, _ = solver.solve(material)
             assert plies in own.dtw
         else:
             with pytest.raises(DistanceOverflowError, match=f"KMvK .* more than {LONGEST_PLIES} plies"):
-                crew.solve(material)
+                solver.solve(material)
 
 
-def test_a_crew_that_is_stopped_ends_early() -> None:
+def test_stopped_solver_raises() -> None:
     done: list[int] = []
     with ThreadPoolExecutor(2) as threads:
-        crew = SliceSolver(arena_of(2), 30, threads, 2, done.append)
-        crew.stop()
+        solver = SliceSolver(successor_tables_of(2), 30, threads, 2, done.append)
+        solver.stop()
         with pytest.raises(StoppedError):
-            crew.solve(Material.parse("KvK"))
+            solver.solve(Material.parse("KvK"))
     assert done == []
 
 
-# The plan's graph
+# Order of the plan
 
 
-def test_every_move_stays_in_the_pair_or_leads_to_a_planned_one() -> None:
+def test_moves_stay_in_the_pair_or_lead_to_an_earlier_one() -> None:
     random = Random(5)
     order = pairs(5)
-    place = {pair: number for number, pair in enumerate(order)}
+    number_of = {pair: number for number, pair in enumerate(order)}
     every = {
         Material(*counts)
         for counts in product(range(6), repeat=4)
@@ -298,16 +294,16 @@ def test_every_move_stays_in_the_pair_or_leads_to_a_planned_one() -> None:
                         led_to.add(canonical(Material.of(after)))
             led_to.discard(pair)
             assert led_to <= successor_pairs(pair), (mover, led_to)
-            assert all(place[earlier] < place[pair] for earlier in led_to)
+            assert all(number_of[earlier] < number_of[pair] for earlier in led_to)
 
 
 @pytest.mark.parametrize("size", [1, 5, 32, 100, 496])
-def test_bits_of_blocks_that_share_words(size: int) -> None:
-    """Threads put the bits of blocks side by side, which end within words."""
+def test_blocks_that_share_words_keep_their_bits(size: int) -> None:
+    """Threads write bits of neighbouring blocks, which end within words."""
     blocks = 999
     bits = np.random.default_rng(size).integers(0, 2, blocks * size, dtype=np.uint8)
     expected = np.packbits(bits, bitorder="little")
-    put_bits = for_python(afters.put_bits)
+    write_bits = for_python(successors.write_bits)
 
     def packed_by(put: Callable[[int, NDArray[np.uint32]], None]) -> NDArray[np.uint8]:
         packed = np.zeros(-(-blocks * size // 32), np.uint32)
@@ -315,24 +311,24 @@ def test_bits_of_blocks_that_share_words(size: int) -> None:
             list(threads.map(lambda block: put(block, packed), Random(size).sample(range(blocks), blocks)))
         numbers = np.arange(blocks)
         assert np.array_equal(
-            afters.take_block_bits(packed, numbers[::-1], size).reshape(-1, size)[::-1].ravel(), bits
+            successors.read_block_bits(packed, numbers[::-1], size).reshape(-1, size)[::-1].ravel(), bits
         )
         return packed.astype("<u4").view(np.uint8)[: len(expected)]
 
     def one_a_word(block: int, packed: NDArray[np.uint32]) -> None:
-        put_bits(bits.astype(np.uint32), block * size, size, packed, block * size)
+        write_bits(bits.astype(np.uint32), block * size, size, packed, block * size)
 
     def by_number(block: int, packed: NDArray[np.uint32]) -> None:
         here = bits[block * size : (block + 1) * size]
-        afters.put_block_bits(packed, np.array([block]), size, here)
+        successors.write_block_bits(packed, np.array([block]), size, here)
 
     assert np.array_equal(packed_by(one_a_word), expected)
     assert np.array_equal(packed_by(by_number), expected)
 
 
-def test_compiling_leaves_nothing_to_compile(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever parts a run takes, its kernels are compiled before it, not in its midst."""
-    monkeypatch.setattr(slices, "_SHARED_POSITIONS", 1)
+def test_solving_compiles_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`compile_solver` compiles every kernel that a run needs, whatever its parts."""
+    monkeypatch.setattr(solver_module, "_SHARED_POSITIONS", 1)
     compiled: list[str] = []
     for dtw, balance, shared in product((True, False), repeat=3):
         ruleset = OFFICIAL if balance else KING_MOVES_ONLY
@@ -340,9 +336,13 @@ def test_compiling_leaves_nothing_to_compile(monkeypatch: pytest.MonkeyPatch) ->
         parts = SolverParts.of(plan(Scope(3), metrics, 2 if shared else 1, set(), ruleset))
         assert parts == (dtw, balance, shared)
         compile_solver(parts)
-        arena = afters.allocate([m for pair in pairs(3) for m in both(pair)], 3, with_scores=dtw)
+        successor_tables = successors.allocate(
+            [m for pair in pairs(3) for m in both(pair)], 3, with_scores=dtw
+        )
         with ThreadPoolExecutor(2) as threads, reported(compiled.append):
-            crew = SliceSolver(arena, 30, threads, 1 + shared, lambda positions: None, ruleset.balance_plies)
+            solver = SliceSolver(
+                successor_tables, 30, threads, 1 + shared, lambda positions: None, ruleset.balance_plies
+            )
             for pair in pairs(3):
-                crew.solve(pair)
+                solver.solve(pair)
     assert compiled == []

@@ -1,6 +1,6 @@
-"""Solving without DTW: the same outcomes, DTC and DTB as with it, from after tables that hold no scores.
+"""Solving without DTW: the same outcomes, DTC and DTB as with it, from successor tables without scores.
 
-Under tight limits a great part of all wins is cursed, so that it matters everywhere who wins on the board.
+Under tight limits many wins are cursed, so that outcomes without draw rules matter everywhere.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -17,9 +17,9 @@ from generator.errors import DistanceOverflowError
 from generator.materials import Scope, both, pairs
 from generator.plan import plan
 from generator.run import generate, make_plan
-from generator.solver import solver as slices
-from generator.solver import successors as afters
-from generator.solver import workspace as workshop
+from generator.solver import solver as solver_module
+from generator.solver import successors
+from generator.solver import workspace as workspace_module
 from generator.solver.encode import SliceCounts, read_stored
 from generator.solver.passes import DTC_TOO_LONG
 from generator.solver.results import LONGEST_DTC, Results, is_stored, outcomes
@@ -28,13 +28,13 @@ from generator.solver.successors import (
     DRAWN,
     OutcomeExceptions,
     SuccessorTables,
-    guard_of,
-    on_board,
-    room_for,
-    with_more,
-    without,
+    drop_exceptions,
+    empty_exceptions,
+    empty_filter,
+    merge_exceptions,
+    unruled_words,
 )
-from generator.solver.workspace import Workspace, is_done
+from generator.solver.workspace import Workspace, retry_with_more_space
 from tablebase.board.material import Material
 from tablebase.rules.ruleset import Ruleset
 from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL
@@ -46,28 +46,30 @@ TIGHT = [tight(f"tight-{kings}-{balance}", kings, balance) for kings, balance in
 OUTCOMES = (Metric.WDL, Metric.DTC)
 
 
-def arena_of(pieces: int, with_scores: bool) -> SuccessorTables:
+def successor_tables_of(pieces: int, with_scores: bool) -> SuccessorTables:
     every = [m for pair in pairs(pieces) for m in both(pair)]
-    return afters.allocate(every, pieces, with_scores=with_scores)
+    return successors.allocate(every, pieces, with_scores=with_scores)
 
 
 def solve(
     pieces: int, ruleset: Ruleset, with_scores: bool, jobs: int = 2
 ) -> tuple[dict[Material, Pair], SuccessorTables]:
-    """The values of all pairs, and the after tables."""
-    arena = arena_of(pieces, with_scores)
+    """Return the values of all pairs, and the successor tables."""
+    successor_tables = successor_tables_of(pieces, with_scores)
     with ThreadPoolExecutor(jobs) as threads:
-        crew = crew_for(arena, ruleset, threads, jobs)
-        return {pair: crew.solve(pair) for pair in pairs(pieces)}, crew._afters
+        solver = solver_for(successor_tables, ruleset, threads, jobs)
+        return {pair: solver.solve(pair) for pair in pairs(pieces)}, solver.successors
 
 
-def crew_for(arena: SuccessorTables, ruleset: Ruleset, threads: ThreadPoolExecutor, jobs: int) -> SliceSolver:
+def solver_for(
+    successor_tables: SuccessorTables, ruleset: Ruleset, threads: ThreadPoolExecutor, jobs: int
+) -> SliceSolver:
     limit, balance = ruleset.king_moves_plies, ruleset.balance_plies
-    return SliceSolver(arena, limit, threads, jobs, lambda positions: None, balance)
+    return SliceSolver(successor_tables, limit, threads, jobs, lambda positions: None, balance)
 
 
 def stored_values(results: Results, metric: Metric) -> NDArray[np.int16]:
-    """What the table of a metric stores for each position."""
+    """Return what the table of a metric stores for each position."""
     alphabet, pack = SliceCounts(results).packed(metric)
     packed = np.frombuffer(pack(0, len(results.value)), np.uint8)
     symbols = Packing.of(len(alphabet)).unpacked()[packed].ravel()[: len(results.value)]
@@ -75,7 +77,7 @@ def stored_values(results: Results, metric: Metric) -> NDArray[np.int16]:
 
 
 def assert_same_values(one: dict[Material, Pair], other: dict[Material, Pair]) -> int:
-    """How many cursed wins and blessed losses there are."""
+    """Compare the values; return how many cursed wins and blessed losses there are."""
     cursed = 0
     for pair, results in one.items():
         for a, b in zip(results, other[pair], strict=True):
@@ -86,14 +88,14 @@ def assert_same_values(one: dict[Material, Pair], other: dict[Material, Pair]) -
 
 
 def by_number(tables: SuccessorTables, words: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The words of all after tables by their numbers; one a position for a side without kings."""
+    """Return the words of all successor tables by number; one a position for a side without kings."""
     found = [np.zeros(0, np.uint32)]
-    for place in sorted(
-        np.argwhere(tables.start >= 0).tolist(), key=lambda place: tables.start[tuple(place)]
+    for counts in sorted(
+        np.argwhere(tables.start >= 0).tolist(), key=lambda counts: tables.start[tuple(counts)]
     ):
-        material = Material(place[0], place[1], place[2], place[3])
-        first, count = int(tables.packed_start[tuple(place)]), afters.words(material)
-        kept = words[first : first + afters.kept_words(material)]
+        material = Material(counts[0], counts[1], counts[2], counts[3])
+        first, count = int(tables.packed_start[tuple(counts)]), successors.words(material)
+        kept = words[first : first + successors.kept_words(material)]
         if not material.own_kings:
             bits = np.unpackbits(kept.astype("<u4").view(np.uint8), bitorder="little", count=count)
             kept = bits.astype(np.uint32)
@@ -101,134 +103,138 @@ def by_number(tables: SuccessorTables, words: NDArray[np.uint32]) -> NDArray[np.
     return np.concatenate(found)
 
 
-def assert_same_afters(scored: SuccessorTables, other: SuccessorTables) -> None:
-    """Under the rules the same, and on the board what the scores say."""
+def assert_same_successors(scored: SuccessorTables, other: SuccessorTables) -> None:
+    """Compare outcomes under the rules, and outcomes without draw rules with the scores."""
     assert np.array_equal(scored.lost, other.lost)
     assert np.array_equal(scored.won, other.won)
     lost, won = by_number(other, other.lost), by_number(other, other.won)
     words = np.arange(len(lost), dtype=np.int64)
-    found = on_board(other.board, words, OutcomeExceptions(words, lost, won))
-    for place in np.argwhere(scored.start >= 0).tolist():
-        material = Material(place[0], place[1], place[2], place[3])
-        lanes, count = afters.lanes(material), afters.words(material)
-        first, at = int(scored.start[tuple(place)]), int(scored.score_start[tuple(place)])
+    found = unruled_words(other.exceptions, words, OutcomeExceptions(words, lost, won))
+    for counts in np.argwhere(scored.start >= 0).tolist():
+        material = Material(counts[0], counts[1], counts[2], counts[3])
+        lanes, count = successors.lanes(material), successors.words(material)
+        first, at = int(scored.start[tuple(counts)]), int(scored.score_start[tuple(counts)])
         scores = scored.score[at : at + count * lanes].reshape(count, lanes)
         bits = np.uint32(1) << np.arange(lanes, dtype=np.uint32)
         lost_here = np.sum((scores > DRAWN) * bits, axis=1, dtype=np.uint32)
         won_here = np.sum(((scores > 0) & (scores < DRAWN)) * bits, axis=1, dtype=np.uint32)
         assert np.array_equal(lost_here, found.lost[first : first + count]), str(material)
         assert np.array_equal(won_here, found.won[first : first + count]), str(material)
-    assert np.all(np.diff(other.board.words) > 0)
-    ruled = OutcomeExceptions(other.board.words, lost[other.board.words], won[other.board.words])
-    assert np.all((ruled.lost != other.board.lost) | (ruled.won != other.board.won))
-    assert set(np.flatnonzero(other.guard)) == set((other.board.words >> 8).tolist())
+    assert np.all(np.diff(other.exceptions.words) > 0)
+    ruled = OutcomeExceptions(
+        other.exceptions.words, lost[other.exceptions.words], won[other.exceptions.words]
+    )
+    assert np.all((ruled.lost != other.exceptions.lost) | (ruled.won != other.exceptions.won))
+    assert set(np.flatnonzero(other.exception_filter)) == set((other.exceptions.words >> 8).tolist())
 
 
 @pytest.mark.parametrize("ruleset", [KING_MOVES_ONLY, OFFICIAL], ids=lambda ruleset: ruleset.name)
-def test_values_are_those_of_the_solver_with_dtw(ruleset: Ruleset) -> None:
+def test_values_match_the_solver_with_dtw(ruleset: Ruleset) -> None:
     scored, tables_scored = solve(4, ruleset, True)
     plain, tables = solve(4, ruleset, False)
     assert assert_same_values(scored, plain) == 0
-    assert len(tables.score) == len(tables.board.words) == 0
+    assert len(tables.score) == len(tables.exceptions.words) == 0
     assert np.array_equal(tables_scored.lost, tables.lost)
     assert np.array_equal(tables_scored.won, tables.won)
 
 
 @pytest.mark.parametrize("ruleset", TIGHT[:3], ids=lambda ruleset: ruleset.name)
-def test_cursed_wins_are_those_of_the_solver_with_dtw(ruleset: Ruleset) -> None:
+def test_cursed_wins_match_the_solver_with_dtw(ruleset: Ruleset) -> None:
     scored, tables_scored = solve(3, ruleset, True)
     plain, tables = solve(3, ruleset, False)
     assert assert_same_values(scored, plain) > 100
-    assert_same_afters(tables_scored, tables)
+    assert_same_successors(tables_scored, tables)
 
 
 @pytest.mark.whole
 @pytest.mark.parametrize("ruleset", TIGHT, ids=lambda ruleset: ruleset.name)
-def test_cursed_wins_of_four_pieces_are_those_of_the_solver_with_dtw(ruleset: Ruleset) -> None:
+def test_cursed_wins_of_four_pieces_match_the_solver_with_dtw(ruleset: Ruleset) -> None:
     scored, tables_scored = solve(4, ruleset, True)
     plain, tables = solve(4, ruleset, False)
     assert assert_same_values(scored, plain) > 100_000
-    assert_same_afters(tables_scored, tables)
+    assert_same_successors(tables_scored, tables)
 
 
 @pytest.mark.parametrize("ruleset", TIGHT[:3], ids=lambda ruleset: ruleset.name)
 @pytest.mark.parametrize("shared", [False, True], ids=["alone", "shared"])
-def test_threads_and_batches_change_nothing(
+def test_threads_and_batches_do_not_change_results(
     ruleset: Ruleset, shared: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usual, tables_usual = solve(3, ruleset, False, 1)
-    monkeypatch.setattr(workshop, "_BATCH_WORDS", 1)
-    monkeypatch.setattr(slices, "_TASK_POSITIONS", 1)
+    monkeypatch.setattr(workspace_module, "_BATCH_WORDS", 1)
+    monkeypatch.setattr(solver_module, "_TASK_POSITIONS", 1)
     if shared:
-        monkeypatch.setattr(slices, "_SHARED_POSITIONS", 1)
+        monkeypatch.setattr(solver_module, "_SHARED_POSITIONS", 1)
     other, tables = solve(3, ruleset, False, 3)
     assert_same_values(usual, other)
-    for a, b in zip(tables_usual.board, tables.board, strict=True):
+    for a, b in zip(tables_usual.exceptions, tables.exceptions, strict=True):
         assert np.array_equal(a, b)
 
 
 @pytest.mark.parametrize("ruleset", TIGHT[:3], ids=lambda ruleset: ruleset.name)
 @pytest.mark.parametrize("shared", [False, True], ids=["alone", "shared"])
-def test_what_is_read_back_is_what_was_solved(
+def test_restored_values_are_those_of_the_solver(
     ruleset: Ruleset, shared: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From WDL and DTC alone: outcomes under the rules and on the board, of positions with a capture too."""
+    """WDL and DTC restore outcomes with and without draw rules, of positions with a capture too."""
     if shared:
-        monkeypatch.setattr(slices, "_SHARED_POSITIONS", 1)
+        monkeypatch.setattr(solver_module, "_SHARED_POSITIONS", 1)
     solved, tables = solve(3, ruleset, False)
     with ThreadPoolExecutor(2) as threads:
-        crew = crew_for(arena_of(3, False), ruleset, threads, 2)
+        solver = solver_for(successor_tables_of(3, False), ruleset, threads, 2)
         for pair, values in solved.items():
-            read = tuple(crew.empty_results(material) for material in (pair, pair.mirror))
+            read = tuple(solver.empty_results(material) for material in (pair, pair.mirror))
             for one, other in zip(values, read, strict=True):
                 for metric in OUTCOMES:
                     read_stored(metric, stored_values(one, metric), other)
                 stored = is_stored(one)
                 assert np.array_equal(one.value[stored], other.value[stored])
-                other.value[~stored] = 9  # nobody may read these
-            crew.restore(pair, (read[0], read[1]))
-    restored = crew._afters
+                other.value[~stored] = 9  # must not be read
+            solver.restore(pair, (read[0], read[1]))
+    restored = solver.successors
     assert np.array_equal(tables.lost, restored.lost)
     assert np.array_equal(tables.won, restored.won)
-    for a, b in zip(tables.board, restored.board, strict=True):
+    for a, b in zip(tables.exceptions, restored.exceptions, strict=True):
         assert np.array_equal(a, b)
-    assert len(tables.board.words) > 100
+    assert len(tables.exceptions.words) > 100
 
 
-def test_board_words_go_with_their_material() -> None:
+def test_dropping_a_material_drops_its_exceptions() -> None:
     _, tables = solve(3, TIGHT[1], False)
     material = Material.parse("KKvK")
     first = int(tables.start[2, 0, 1, 0])
-    inside = (tables.board.words >= first) & (tables.board.words < first + afters.words(material))
+    inside = (tables.exceptions.words >= first) & (
+        tables.exceptions.words < first + successors.words(material)
+    )
     assert inside.any()
-    left = afters.drop_material(tables, material).board
-    for before, after in zip(tables.board, left, strict=True):
+    left = successors.drop_material(tables, material).exceptions
+    for before, after in zip(tables.exceptions, left, strict=True):
         assert np.array_equal(before[~inside], after)
-    assert set(np.flatnonzero(tables.guard)) == set((left.words >> 8).tolist())
+    assert set(np.flatnonzero(tables.exception_filter)) == set((left.words >> 8).tolist())
 
 
 def words(*numbers: int, lost: int = 0) -> OutcomeExceptions:
-    room = room_for(len(numbers))
-    room.words[:], room.lost[:] = numbers, lost
-    return room
+    listed = empty_exceptions(len(numbers))
+    listed.words[:], listed.lost[:] = numbers, lost
+    return listed
 
 
-def test_of_two_words_with_one_number_the_last_counts() -> None:
-    guard = guard_of(1000)
-    listed = with_more(words(), guard, [words(700, 20, lost=1), words(300, lost=2)])
-    listed = with_more(listed, guard, [words(20, 999, lost=3), words(999, lost=4)])
+def test_merging_keeps_the_last_entry_of_a_word() -> None:
+    exception_filter = empty_filter(1000)
+    listed = merge_exceptions(words(), exception_filter, [words(700, 20, lost=1), words(300, lost=2)])
+    listed = merge_exceptions(listed, exception_filter, [words(20, 999, lost=3), words(999, lost=4)])
     assert listed.words.tolist() == [20, 300, 700, 999]
     assert listed.lost.tolist() == [3, 2, 1, 4]
-    assert guard.tolist() == [1, 1, 1, 1]
-    listed = without(listed, guard, 100, 700)
+    assert exception_filter.tolist() == [1, 1, 1, 1]
+    listed = drop_exceptions(listed, exception_filter, 100, 700)
     assert listed.words.tolist() == [20, 700, 999]
-    assert guard.tolist() == [1, 0, 1, 1]
+    assert exception_filter.tolist() == [1, 0, 1, 1]
 
 
-def test_a_dtc_that_does_not_fit_is_an_error() -> None:
+def test_dtc_overflow_raises() -> None:
     material = Material.parse("KvK")
     with pytest.raises(DistanceOverflowError, match=f"KvK has a DTC of more than {LONGEST_DTC} plies"):
-        is_done(Workspace(material), DTC_TOO_LONG, material)
+        retry_with_more_space(Workspace(material), DTC_TOO_LONG, material)
 
 
 # Whole runs
@@ -239,8 +245,8 @@ def files_of(directory: Path, *metrics: Metric) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("rules", ["official", "king-moves-only"])
-def test_files_are_those_of_a_run_with_dtw(rules: str, tables4: Path, kings4: Path, tmp_path: Path) -> None:
-    """In one run, and in two of which the second restores what the first has solved."""
+def test_files_match_those_of_a_run_with_dtw(rules: str, tables4: Path, kings4: Path, tmp_path: Path) -> None:
+    """In one run, and in two runs, where the second restores slices of the first."""
     usual, ruleset = (tables4, OFFICIAL) if rules == "official" else (kings4, KING_MOVES_ONLY)
     generate(tmp_path / "one", 4, OUTCOMES, 2, ruleset)
     assert files_of(tmp_path / "one", *OUTCOMES) == files_of(usual, *OUTCOMES)
@@ -259,7 +265,7 @@ def test_files_are_those_of_a_run_with_dtw(rules: str, tables4: Path, kings4: Pa
         assert record.statistics.cursed_win == expected.cursed_win
 
 
-def test_mapped_arrays_make_the_same_tables(
+def test_mapped_arrays_give_the_same_tables(
     tables3: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "is_mapped", lambda work, memory: True)
@@ -267,8 +273,8 @@ def test_mapped_arrays_make_the_same_tables(
     assert files_of(tmp_path, *OUTCOMES) == files_of(tables3, *OUTCOMES)
 
 
-def test_a_larger_set_can_go_on_without_dtw(tables3: Path, tables4: Path, tmp_path: Path) -> None:
-    """All of 2-3 pieces, outcomes of 4; neither run redoes what the other has made."""
+def test_a_larger_set_continues_without_dtw(tables3: Path, tables4: Path, tmp_path: Path) -> None:
+    """All metrics of 2-3 pieces, outcomes of 4; no run repeats work of the other."""
     generate(tmp_path, 3)
     before = files_of(tmp_path, *Metric)
     summary = generate(tmp_path, 4, OUTCOMES, 2)
@@ -281,21 +287,21 @@ def test_a_larger_set_can_go_on_without_dtw(tables3: Path, tables4: Path, tmp_pa
     assert {pair.pieces for pair in make_plan(tmp_path, Scope(4), tuple(Metric), 1).todo} == {4}
 
 
-def test_what_lacks_dtw_is_solved_again(tables3: Path, tmp_path: Path) -> None:
+def test_slices_without_dtw_are_solved_again(tables3: Path, tmp_path: Path) -> None:
     generate(tmp_path, 2, (Metric.WDL,))
     generate(tmp_path, 3, OUTCOMES)
     generate(tmp_path, 3)
     assert same(tmp_path, tables3)
 
 
-def test_a_slice_that_has_dtw_keeps_its_longest(copy3: Path, tables3: Path) -> None:
-    """One file is missing, and is made again by a run without DTW."""
+def test_statistics_keep_the_longest_dtw(copy3: Path, tables3: Path) -> None:
+    """A run without DTW writes a missing file again."""
     (copy3 / "KKvK.wdl").unlink()
     assert generate(copy3, 3, OUTCOMES).plan.todo == [Material.parse("KKvK")]
     assert same(copy3, tables3)
 
 
-def test_no_scores_take_less_memory() -> None:
+def test_runs_without_scores_need_less_memory() -> None:
     def needed(*metrics: Metric) -> int:
         return plan(Scope(6), metrics, 2, set(), KING_MOVES_ONLY).memory
 

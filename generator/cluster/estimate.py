@@ -9,7 +9,7 @@ from generator.cluster.settings import Settings
 from generator.cluster.tasks import Kind, Task, users_of
 from generator.materials import Scope, both, successor_pairs
 from generator.plan import LISTED_BYTES, PROGRAM_BYTES, READ_BYTES, Plan
-from generator.solver.dtb_scores import balance_bytes
+from generator.solver.dtb_scores import dtb_score_bytes
 from generator.solver.successors import size_in_bytes, words
 from tablebase.board.material import Material
 from tablebase.tables.format import Metric
@@ -45,7 +45,7 @@ def _memory_sizes(settings: Settings, pair: Material) -> _MemorySizes:
         sum(work.table_bytes(child) for child in successor_pairs(pair)),
         work.table_bytes(pair),
         work.result_bytes(pair),
-        balance_bytes(pair) if settings.rules.counts_material_separately(pair) else 0,
+        dtb_score_bytes(pair) if settings.rules.counts_material_separately(pair) else 0,
         work.rooms(pair),
         sum(positions),
         max(positions),

@@ -26,10 +26,10 @@ from generator.solver.successors import (
     block_numbers,
     lanes,
     parts_of,
-    put_block_bits,
-    take_block_bits,
+    read_block_bits,
     words,
     words_in_block,
+    write_block_bits,
 )
 from tablebase.board.material import Material
 
@@ -112,8 +112,8 @@ def whole(tables: SuccessorTables, pair: Material) -> dict[str, NDArray[Any]]:
     for side, material in enumerate(both(pair)):
         for name, part in zip(_PARTS, parts_of(tables, material), strict=True):
             found[f"{side}.{name}"] = part
-        begin, end = np.searchsorted(tables.board.words, _words_of(tables, material))
-        numbers, lost, won = tables.board
+        begin, end = np.searchsorted(tables.exceptions.words, _words_of(tables, material))
+        numbers, lost, won = tables.exceptions
         board = OutcomeExceptions(numbers[begin:end], lost[begin:end], won[begin:end])
         found |= _board_arrays(tables, side, material, board)
     return found
@@ -136,7 +136,7 @@ def of_blocks(
         found[f"{side}.{_NUMBERS}"] = numbers
         for name, part in zip(_PARTS, parts_of(tables, material), strict=True):
             if len(part) and _is_packed(material, name):
-                bits = take_block_bits(part, numbers, words_in_block(material))
+                bits = read_block_bits(part, numbers, words_in_block(material))
                 found[f"{side}.{name}.{_BITS}"] = np.packbits(bits)
             elif len(part):
                 found[f"{side}.{name}"] = _by_block(part, material, name)[numbers].reshape(-1)
@@ -186,7 +186,7 @@ def load(tables: SuccessorTables, pair: Material, path: Path, memory: Memory) ->
                 size = words_in_block(material)
                 memory.take(places[f"{side}.{name}"])
                 unpacked = np.unpackbits(bits, count=len(numbers) * size)
-                put_block_bits(places[f"{side}.{name}"], numbers, size, unpacked)
+                write_block_bits(places[f"{side}.{name}"], numbers, size, unpacked)
             if numbers is not None and values is not None:
                 target = places[f"{side}.{name}"]
                 memory.take(target)
@@ -216,10 +216,10 @@ def load_forgotten(crew: SliceSolver, pair: Material, path: Path) -> None:
     """
     found = read_arrays(path)
     places = [
-        found[f"{side}.{_FORGET}"].reshape(-1, 2) + np.array([_words_of(crew.afters, material)[0], 0])
+        found[f"{side}.{_FORGET}"].reshape(-1, 2) + np.array([_words_of(crew.successors, material)[0], 0])
         for side, material in enumerate(both(pair))
     ]
-    crew.forget(np.concatenate(places))
+    crew.mark_drawn(np.concatenate(places))
 
 
 def score_arrays(parts: Iterable[NDArray[np.uint8]]) -> dict[str, NDArray[Any]]:
@@ -241,7 +241,7 @@ def read_scores(path: Path, parts: Iterable[NDArray[np.uint8]]) -> None:
 def _numbers(pair: Material, placed: PlacedBlocks) -> list[NDArray[np.int64]]:
     """The numbers of blocks in the after tables of `both`."""
     numbers = block_numbers(placed.men)
-    turned = block_numbers(placed.turned_men[placed.bases[:, 1] >= 0])
+    turned = block_numbers(placed.turned_men[placed.first_index[:, 1] >= 0])
     return [np.concatenate((numbers, turned))] if pair == pair.mirror else [numbers, turned]
 
 

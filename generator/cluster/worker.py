@@ -45,7 +45,7 @@ from generator.plan import available_cores
 from generator.solver.blocks import Blocks
 from generator.solver.files import restore_pair, restores_from, write_pair
 from generator.solver.results import Results
-from generator.solver.solver import Pair, apart_results
+from generator.solver.solver import Pair, separate_results
 from tablebase.board.material import Material
 from tablebase.tables.files import FileRecord
 from tablebase.tables.format import Metric, table_name
@@ -230,19 +230,19 @@ class _Worker:
             work = bench.work
             self._lap("loading")
             placed = work.blocks.place(task.first, task.last)
-            twins = bool(placed.bases[0, 1] < 0)
+            twins = bool(placed.first_index[0, 1] < 0)
             with_dtb = Metric.DTB in self._settings.wanted and work.scores is not None
-            results = apart_results(
+            results = separate_results(
                 task.pair, task.last - task.first, twins, with_dtb, self._settings.with_scores
             )
-            board = bench.crew.solve_blocks(work, task.run, task.first, task.last, results, apart=True)
+            board = bench.crew.solve_blocks(work, task.run, task.first, task.last, results, separate=True)
             self._lap("working")
-            self._leave(AFTER, of_blocks(bench.crew.afters, task.pair, placed, board))
+            self._leave(AFTER, of_blocks(bench.crew.successors, task.pair, placed, board))
             self._leave(VALUES, _values(task.pair, results))
             if work.scores:
                 scores = work.scores.parts(task.run, task.first, task.last)
                 self._leave(BALANCE, score_arrays(scores))
-                self._lacking = work.scores.lacking
+                self._lacking = work.scores.has_unresolved
 
     def _join(self) -> None:
         # The record names the files of all blocks, and what their after tables are to forget.
@@ -257,15 +257,15 @@ class _Worker:
             places = bench.crew.positions_drawn_by_both_counters(self._pair, results)
             self._lap("working")
             if len(places):
-                self._leave(FORGET, forgotten(bench.crew.afters, self._pair, places))
-            bench.crew.let_go(results)
+                self._leave(FORGET, forgotten(bench.crew.successors, self._pair, places))
+            bench.crew.free_results(results)
 
     def _write_tables(self) -> None:
         with self._bench_of_its_own() as bench:
             results = self._all_values(bench)
             self._lap("loading")
             self._write(results, bench)
-            bench.crew.let_go(results)
+            bench.crew.free_results(results)
 
     # Parts of them
 
@@ -324,7 +324,7 @@ class _Worker:
 
     def _leave_afters(self, bench: Bench) -> None:
         if self._task.leaves_afters:
-            self._leave(AFTER, whole(bench.crew.afters, self._pair))
+            self._leave(AFTER, whole(bench.crew.successors, self._pair))
 
     def _write(self, solved: Pair, bench: Bench) -> None:
         settings = self._settings
@@ -355,8 +355,8 @@ class _Worker:
                 results = [bench.crew.empty_results(material, with_dtb) for material in both(pair)]
                 own = results[0]
             for side, whole_slice in enumerate(results):
-                bases = placed.bases if len(results) == 1 else placed.bases[:, side]
-                numbers = bases.reshape(-1)
+                first_index = placed.first_index if len(results) == 1 else placed.first_index[:, side]
+                numbers = first_index.reshape(-1)
                 numbers = numbers[numbers >= 0] // pair.block_size
                 for kind, array in zip(Results._fields, whole_slice, strict=True):
                     if len(array):

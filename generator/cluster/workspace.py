@@ -13,7 +13,7 @@ from generator.cluster.transfer import load, load_forgotten, read_scores
 from generator.materials import both
 from generator.memory import Memory
 from generator.solver import successors as afters
-from generator.solver.solver import BlockWork, SliceSolver
+from generator.solver.solver import SliceSolver, SliceState
 from generator.solver.successors import OutcomeExceptions
 from tablebase.board.material import Material
 from tablebase.tables.format import Metric
@@ -59,13 +59,13 @@ class Bench:
         self._tables = tables
         self._loaded: set[str] = set()
         self._balance: dict[int, set[str]] = {0: set(), 1: set()}  # by the parity of the advance
-        self._work: BlockWork | None = None
+        self._work: SliceState | None = None
 
     @property
-    def work(self) -> BlockWork:
+    def work(self) -> SliceState:
         """The pair, taken up."""
         if self._work is None:
-            self._work = self.crew.begin(self.pair)
+            self._work = self.crew.open_slice(self.pair)
         return self._work
 
     def load_children(self, children: list[Record], fetch: Fetch) -> None:
@@ -83,7 +83,7 @@ class Bench:
             for name in record.files
             if name not in self._loaded
         ]
-        tables = self.crew.afters
+        tables = self.crew.successors
 
         def load_one(of: tuple[Material, str, Record]) -> list[OutcomeExceptions]:
             pair, name, record = of
@@ -91,7 +91,7 @@ class Bench:
 
         of_afters = [each for each in wanted if each[1].endswith(AFTER)]
         board = [part for parts in self.run(load_one, of_afters) for part in parts if len(part.words)]
-        self.crew.list_board_words(board)
+        self.crew.add_exceptions(board)
         for pair, name, record in wanted:  # when all the rest is there
             if name.endswith(FORGET):
                 load_forgotten(self.crew, pair, fetch(name, record))
@@ -105,7 +105,7 @@ class Bench:
         steps = self.work.blocks.steps_to_go
         self._balance[steps[task.run] % 2].clear()  # they are of another advance, or will be written over
         for number in sorted({each.run for each in before}):
-            scores.of_run(number)  # says where its blocks stand
+            scores.tiers_of_run(number)  # says where its blocks stand
         wanted = {name for record in before.values() for name in record.files}
         for there in self._balance.values():
             if not there <= wanted:  # of another advance: what is loaded now is written over them
@@ -121,6 +121,6 @@ class Bench:
         """Give back all memory."""
         self.crew.stop()
         if self._work is not None:
-            self.crew.end(self._work)
+            self.crew.close_slice(self._work)
         self._threads.shutdown()  # before: what a thread writes takes memory again
         self._memory.forget((self._tables.score, self._tables.lost, self._tables.won))

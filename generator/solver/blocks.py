@@ -1,5 +1,4 @@
-"""The blocks of a slice and its mirror: every placement of the men, in the order in which they can be
-solved."""
+"""Blocks of a slice and its mirror: every placement of the men, in the order in which they are solved."""
 
 from math import comb
 from typing import NamedTuple
@@ -15,21 +14,28 @@ from tablebase.tables.index import first_blocks
 
 _OWN_MEN_SQUARES = 0x0FFFFFFF
 _OTHER_MEN_SQUARES = 0xFFFFFFF0
-# The kind of a block that is solved as the twin of another. (Twelve men have 84 steps to go at most.)
-_NOT_KEPT = 255
+# Kind of a block that is solved as the mirror of another. Other kinds are less: 12 men have 84 steps to go.
+_DUPLICATE = 255
 
 
 class PlacedBlocks(NamedTuple):
-    """Some blocks, as `solve_batch` takes them: `men`, `turned_men`, `bases`, int64 [block, 2]."""
+    """Some blocks with their men, as `solve_batch` takes them.
+
+    Attributes:
+        men: int64 [block, 2], bit sets: own men and the opponent's, as the first side sees them.
+        turned_men: int64 [block, 2], bit sets: the men as the other side sees them when it moves.
+        first_index: int64 [block, 2], the index of the block's first position in the slice of either side; -1
+            for the second side of a block that is its own mirror.
+    """
 
     men: NDArray[np.int64]
     turned_men: NDArray[np.int64]
-    bases: NDArray[np.int64]
+    first_index: NDArray[np.int64]
 
 
 @inlined
-def _rows_to_go(men: int, opponent_men: int) -> int:
-    """Steps until the last row, of all men of both sides."""
+def _steps_to_go(men: int, opponent_men: int) -> int:
+    """Return the steps that all men of both sides have yet to make to the last row."""
     total = 0
     while men:
         total += 7 - lowest(men) // 4
@@ -42,7 +48,7 @@ def _rows_to_go(men: int, opponent_men: int) -> int:
 
 @inlined
 def _rank_among(men: int, among: int) -> int:
-    """The rank of men among the squares that are left to them."""
+    """Return the rank of men among the squares that are left to them."""
     total = 0
     size = 0
     while men:
@@ -53,16 +59,16 @@ def _rank_among(men: int, among: int) -> int:
 
 
 @inlined
-def _number(own: int, other: int, own_outer: bool, first_block: NDArray[np.int64]) -> int:
-    """The block number of a placement of men."""
+def _block_number(own: int, other: int, own_outer: bool, first_block: NDArray[np.int64]) -> int:
+    """Return the number of the block with these men."""
     if own_outer:
         return int(first_block[rank(own)] + _rank_among(other, _OTHER_MEN_SQUARES & ~own))
     return int(first_block[rank(other >> 4)] + _rank_among(own, _OWN_MEN_SQUARES & ~other))
 
 
 @inlined
-def _spread_out(squares: int, gaps: int) -> int:
-    """A set with its squares moved up, in order, past each of the `gaps`."""
+def _insert_gaps(squares: int, gaps: int) -> int:
+    """Return a set with its squares moved up, in order, past each of the `gaps`."""
     while gaps:
         low = squares & ((gaps & -gaps) - 1)
         squares = low | (squares ^ low) << 1
@@ -71,24 +77,34 @@ def _spread_out(squares: int, gaps: int) -> int:
 
 
 @kernel
-def _list(
+def _classify_blocks(
     outer_sets: NDArray[np.uint32],
     inner_sets: NDArray[np.uint32],
     own_outer: bool,
-    twins: bool,
+    self_mirrored: bool,
     first_block: NDArray[np.int64],
     kinds: NDArray[np.uint8],
 ) -> None:
-    """For every placement in order of block number, twice the steps to go, and one more for its own twin.
-    With `twins` the other side to move is in the same slice, and the second of each pair is _NOT_KEPT."""
+    """Write the kind of every block, in order of block number.
+
+    Args:
+        outer_sets: uint32 [set], the sets of the men that the index goes by first.
+        inner_sets: uint32 [set], the sets of the other men.
+        own_outer: whether the mover's men are the outer ones.
+        self_mirrored: whether the material is its own mirror, so that the other side to move is in the same
+            slice.
+        first_block: int64 [outer set], the number of its first block.
+        kinds: uint8 [block], written: twice the steps to go, and one more if the block is its own mirror;
+            _DUPLICATE for the second block of a pair of mirrors.
+    """
     outer_to_go = np.empty(len(outer_sets), np.int64)
     inner_to_go = np.empty(len(inner_sets), np.int64)
     for i in range(len(outer_sets)):
         own, other = (signed(outer_sets[i]), 0) if own_outer else (0, signed(outer_sets[i]) << 4)
-        outer_to_go[i] = _rows_to_go(own, other)
+        outer_to_go[i] = _steps_to_go(own, other)
     for j in range(len(inner_sets)):
         own, other = (0, signed(inner_sets[j]) << 4) if own_outer else (signed(inner_sets[j]), 0)
-        inner_to_go[j] = _rows_to_go(own, other)
+        inner_to_go[j] = _steps_to_go(own, other)
     block = 0
     for i in range(len(outer_sets)):
         outer = signed(outer_sets[i]) if own_outer else signed(outer_sets[i]) << 4
@@ -97,11 +113,11 @@ def _list(
             if outer & inner:
                 continue
             kind = 2 * (outer_to_go[i] + inner_to_go[j])
-            if twins:
+            if self_mirrored:
                 own, other = (outer, inner) if own_outer else (inner, outer)
-                turned = _number(reverse(other), reverse(own), own_outer, first_block)
+                turned = _block_number(reverse(other), reverse(own), own_outer, first_block)
                 if turned < block:
-                    kind = _NOT_KEPT
+                    kind = _DUPLICATE
                 elif turned == block:
                     kind += 1
             kinds[block] = kind
@@ -109,8 +125,14 @@ def _list(
 
 
 @kernel
-def _sort(kinds: NDArray[np.uint8], ends: NDArray[np.int64], order: NDArray[np.uint32]) -> None:
-    """The numbers of the blocks that are kept, by kind; `ends` [256] says where those of each kind end."""
+def _sort_blocks(kinds: NDArray[np.uint8], ends: NDArray[np.int64], order: NDArray[np.uint32]) -> None:
+    """Write the numbers of the blocks by kind, without duplicates.
+
+    Args:
+        kinds: uint8 [block], from `_classify_blocks`.
+        ends: int64 [256], written: where the blocks of each kind end in `order`.
+        order: uint32 [block], written.
+    """
     ends[:] = 0
     for block in range(len(kinds)):
         ends[kinds[block]] += 1
@@ -120,13 +142,13 @@ def _sort(kinds: NDArray[np.uint8], ends: NDArray[np.int64], order: NDArray[np.u
         ends[kind] = first - ends[kind]
     for block in range(len(kinds)):
         kind = kinds[block]
-        if kind != _NOT_KEPT:
+        if kind != _DUPLICATE:
             order[ends[kind]] = block
             ends[kind] += 1
 
 
 @kernel
-def _place(
+def _place_blocks(
     numbers: NDArray[np.uint32],
     outer_sets: NDArray[np.uint32],
     inner_sets: NDArray[np.uint32],
@@ -134,31 +156,46 @@ def _place(
     first_block: NDArray[np.int64],
     mirror_own_outer: bool,
     mirror_first: NDArray[np.int64],
-    twins: bool,
+    self_mirrored: bool,
     block_size: int,
     men: NDArray[np.int64],
     turned_men: NDArray[np.int64],
-    bases: NDArray[np.int64],
+    first_index: NDArray[np.int64],
 ) -> None:
-    """The placements of some block numbers."""
+    """Write the men and first indices of some blocks.
+
+    Args:
+        numbers: uint32 [block], block numbers.
+        outer_sets: uint32 [set], as in `_classify_blocks`.
+        inner_sets: uint32 [set], as in `_classify_blocks`.
+        own_outer: whether the mover's men are the outer ones.
+        first_block: int64 [outer set], the number of its first block.
+        mirror_own_outer: `own_outer` of the mirror.
+        mirror_first: `first_block` of the mirror.
+        self_mirrored: whether the material is its own mirror.
+        block_size: positions in a block.
+        men: int64 [block, 2], written, as in `PlacedBlocks`.
+        turned_men: int64 [block, 2], written.
+        first_index: int64 [block, 2], written.
+    """
     for block in range(len(numbers)):
         number = signed(numbers[block])
         i = np.searchsorted(first_block, number, side="right") - 1
         outer, inner = signed(outer_sets[i]), signed(inner_sets[number - first_block[i]])
         if own_outer:
-            own, other = outer, _spread_out(inner, outer >> 4) << 4
+            own, other = outer, _insert_gaps(inner, outer >> 4) << 4
         else:
-            own, other = _spread_out(inner, outer << 4 & _OWN_MEN_SQUARES), outer << 4
+            own, other = _insert_gaps(inner, outer << 4 & _OWN_MEN_SQUARES), outer << 4
         turned_own, turned_other = reverse(other), reverse(own)
-        turned = _number(turned_own, turned_other, mirror_own_outer, mirror_first)
+        turned = _block_number(turned_own, turned_other, mirror_own_outer, mirror_first)
         men[block, 0], men[block, 1] = own, other
         turned_men[block, 0], turned_men[block, 1] = turned_own, turned_other
-        bases[block, 0] = number * block_size
-        bases[block, 1] = -1 if twins and turned == number else turned * block_size
+        first_index[block, 0] = number * block_size
+        first_index[block, 1] = -1 if self_mirrored and turned == number else turned * block_size
 
 
 def _sets(size: int) -> NDArray[np.uint32]:
-    """All sets of `size` squares below 28, in order of rank."""
+    """Return all sets of `size` squares below 28 in order of rank."""
     tables = subsets(size, 0)
     return tables.squares[tables.start[size] : tables.start[size] + comb(28, size)]
 
@@ -168,53 +205,55 @@ def _first_blocks(material: Material) -> NDArray[np.int64]:
 
 
 class Blocks:
-    """The blocks of a slice and its mirror, each pair once, by their men's advance. There are millions of
-    them, so only their order is kept, 4 bytes a block, and their men are worked out a part at a time.
+    """The blocks of a slice and its mirror, each pair once, ordered by the advance of their men.
+
+    There are millions of blocks. So only their order is kept, 4 bytes a block, and `place` finds the men of
+    some.
 
     Attributes:
-        runs: bounds of the runs of blocks of equal advance (and all or none of them their own twins); the
-            blocks of one run do not lead to each other, only to those of earlier runs.
-        steps_to_go: of each run, the steps that the men of its blocks have yet to go.
+        runs: bounds of the runs of blocks: equal advance, and all or none are their own mirror. Blocks of a
+            run lead to blocks of earlier runs only.
+        steps_to_go: for each run, the steps that the men of a block have yet to make.
     """
 
     def __init__(self, material: Material) -> None:
         self._material = material
         self._own_outer = material.own_men_outer
-        self._twins = material == material.mirror
+        self._self_mirrored = material == material.mirror
         self._first = _first_blocks(material)
-        self._mirror_first = self._first if self._twins else _first_blocks(material.mirror)
+        self._mirror_first = self._first if self._self_mirrored else _first_blocks(material.mirror)
         own_sets, other_sets = _sets(material.own_men), _sets(material.other_men)
         self._sets = (own_sets, other_sets) if self._own_outer else (other_sets, own_sets)
         kinds = np.empty(material.blocks, np.uint8)
-        _list(*self._sets, self._own_outer, self._twins, self._first, kinds)
+        _classify_blocks(*self._sets, self._own_outer, self._self_mirrored, self._first, kinds)
         order = np.empty(material.blocks, np.uint32)
         ends = np.empty(256, np.int64)
-        _sort(kinds, ends, order)
+        _sort_blocks(kinds, ends, order)
         self.runs: list[tuple[int, int]] = []
         self.steps_to_go: list[int] = []
         first = 0
-        for kind, last in enumerate(ends[:_NOT_KEPT].tolist()):
+        for kind, last in enumerate(ends[:_DUPLICATE].tolist()):
             if last > first:
                 self.runs.append((first, last))
                 self.steps_to_go.append(kind // 2)
                 first = last
-        self._order = order[:first].copy() if self._twins else order
+        self._order = order[:first].copy() if self._self_mirrored else order
 
     def __len__(self) -> int:
         return len(self._order)
 
     def place(self, first: int, last: int) -> PlacedBlocks:
-        """The blocks `first` to `last` - 1."""
+        """Return the blocks `first` to `last` - 1 of the order."""
         shape = (last - first, 2)
         placed = PlacedBlocks(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.int64))
-        _place(
+        _place_blocks(
             self._order[first:last],
             *self._sets,
             self._own_outer,
             self._first,
             self._material.mirror.own_men_outer,
             self._mirror_first,
-            self._twins,
+            self._self_mirrored,
             self._material.block_size,
             *placed,
         )

@@ -1,11 +1,11 @@
-"""Captures of 32 positions at once: the capture sequences of a word, and where they end.
+"""Captures of 32 positions at once: the capture sequences of a word, and the positions after them.
 
-Captures are compulsory, so a position with a capture is decided by where its captures lead. What a capture
-leaves behind is put down as an *ending*, for the caller to look up; this file knows the rules of capturing,
-and no values.
+Captures are compulsory, so the positions after them decide a position with a capture. Each end of a capture
+sequence is a *leaf* of the capture tree, written to `work` for the caller to look up. This module knows the
+rules of captures, and no values.
 
-Calls in here carry one array, `work`, and scalars: numba counts references to every array that is handed
-over, and the counting would cost more than the captures.
+Functions here take one array, `work`, and integers: numba counts references to every array that is passed,
+and that would cost more than the captures.
 """
 
 import numpy as np
@@ -20,6 +20,7 @@ _ALL = 0xFFFFFFFF
 
 
 def _rays() -> NDArray[np.int64]:
+    """Return the table `RAY`."""
     table = np.zeros((32, 4), dtype=np.int64)
     for square in range(32):
         for direction in range(4):
@@ -30,36 +31,37 @@ def _rays() -> NDArray[np.int64]:
     return table
 
 
-# RAY[square, direction]: all squares that way, to the edge.
+# RAY[square, direction]: bit set, all squares in that direction to the edge.
 RAY = _rays()
 
-# `work` holds a stack of captures in progress, then the endings found, then their number.
-# A capture in progress: square, whether the piece is a king (by now), captured so far, lanes.
+# `work` holds a stack of captures in progress, then the leaves found, then their number.
+# A capture in progress: square, 1 if the piece is a king by now, captured pieces so far, lanes.
 _NODE = 4
-# A node is expanded into at most 4 directions * 6 landing squares, one of the nodes is taken off before, and
-# a capture is no longer than the other side has pieces (at most 8 here).
+# A node is removed and expanded into at most 4 directions * 6 landing squares, and a capture takes no more
+# pieces than the other side has (at most 8 here).
 _STACK_NODES = 8 * 24
-# An ending: own men, own kings but the lane king, landing squares (see `captures`), captured pieces, lanes.
-ENDING = 5
-FIRST_ENDING = _STACK_NODES * _NODE
-_MOST_ENDINGS = 4096
-COUNT = FIRST_ENDING + _MOST_ENDINGS * ENDING
-# Behind them, for each victim (8 at most), the squares from which a king captures it: in all, by direction.
+# A leaf: own men, own kings but the lane king, landing squares (see `captures`), captured pieces, lanes.
+LEAF_FIELDS = 5
+FIRST_LEAF = _STACK_NODES * _NODE
+_MAX_LEAVES = 4096
+LEAF_COUNT = FIRST_LEAF + _MAX_LEAVES * LEAF_FIELDS
+# After the leaves, for each victim (8 at most): the squares from which a king captures it by direction,
+# all of them, and its own square.
 _VICTIM_FIELDS = 6
-_VICTIMS = COUNT + 1
-# Behind those, the small arrays of other kernels: an `inner` kernel can make none of its own.
+_VICTIMS = LEAF_COUNT + 1
+# After the victims, the small arrays of other kernels: an `inner` kernel cannot allocate arrays.
 SCRATCH = _VICTIMS + 8 * _VICTIM_FIELDS
-_SCRATCH_LENGTH = 2 * 32 * 9  # two lists of `menexits`, the largest of them
+_SCRATCH_LENGTH = 2 * 32 * 9  # two lists of man_conversions.py, the largest arrays
 
 
 def capture_work() -> NDArray[np.int64]:
-    """Room for one thread to work out captures in."""
+    """Allocate the work array of captures for one thread, int64."""
     return np.zeros(SCRATCH + _SCRATCH_LENGTH, dtype=np.int64)
 
 
 @inlined
 def _first_piece(square: int, direction: int, occupied: int) -> int:
-    """The first piece that way, or -1."""
+    """Return the square of the first piece in a direction, or -1."""
     pieces = RAY[square, direction] & occupied
     if pieces == 0:
         return -1
@@ -67,8 +69,8 @@ def _first_piece(square: int, direction: int, occupied: int) -> int:
 
 
 @inlined
-def _free_run(square: int, direction: int, occupied: int) -> int:
-    """The empty squares that way before the first piece (or the edge)."""
+def _free_squares(square: int, direction: int, occupied: int) -> int:
+    """Return the empty squares in a direction before the first piece or the edge."""
     stop = _first_piece(square, direction, occupied)
     run = RAY[square, direction]
     return int(run if stop < 0 else run & ~RAY[stop, direction] & ~(1 << stop))
@@ -76,8 +78,10 @@ def _free_run(square: int, direction: int, occupied: int) -> int:
 
 @inlined
 def _victim(square: int, king: int, direction: int, occupied: int, targets: int) -> int:
-    """The piece that can be captured that way as far as the fixed pieces say (the square behind it is empty),
-    or -1."""
+    """Return the square of the piece that can be captured in a direction, or -1.
+
+    The square behind it is free of fixed pieces; the lane king may still be on it.
+    """
     victim = _first_piece(square, direction, occupied) if king else STEP[square, direction]
     if victim < 0 or not (targets >> victim) & 1:
         return -1
@@ -88,33 +92,47 @@ def _victim(square: int, king: int, direction: int, occupied: int, targets: int)
 
 
 @inlined
-def _open_lanes(square: int, victim: int, direction: int, lanes: int, in_the_way: int) -> int:
-    """The lanes whose king stands neither between `square` and the victim nor on the square behind it.
-    `in_the_way` is all lanes, or none where the capturing piece is the lane king itself."""
+def _open_lanes(square: int, victim: int, direction: int, lanes: int, blocking_lanes: int) -> int:
+    """Return the lanes whose king blocks neither the way from `square` to the victim nor the landing square.
+
+    `blocking_lanes` is all lanes, or 0 if the capturing piece is the lane king itself.
+    """
     path = RAY[square, direction] & ~RAY[victim, direction] & ~(1 << victim)
-    return int(lanes & ~((path | (1 << STEP[victim, direction])) & in_the_way))
+    return int(lanes & ~((path | (1 << STEP[victim, direction])) & blocking_lanes))
 
 
 @inlined
-def captures_from(square: int, king: int, occupied: int, targets: int, lanes: int, in_the_way: int) -> int:
-    """The lanes in which a piece on `square` can capture."""
+def captures_from(
+    square: int, king: int, occupied: int, targets: int, lanes: int, blocking_lanes: int
+) -> int:
+    """Return the lanes in which a piece on `square` can capture.
+
+    Args:
+        square: the square of the capturing piece.
+        king: 1 for a king, 0 for a man.
+        occupied: bit set, all pieces but the lane king and the capturing piece.
+        targets: bit set, the pieces that may be captured.
+        lanes: the lanes to look at.
+        blocking_lanes: all lanes if another piece than the lane king captures; else 0.
+    """
     able = 0
     for direction in range(4):
         victim = _victim(square, king, direction, occupied, targets)
         if victim >= 0:
-            able |= _open_lanes(square, victim, direction, lanes, in_the_way)
+            able |= _open_lanes(square, victim, direction, lanes, blocking_lanes)
     return able
 
 
 @inlined
-def _put_down(
+def _add_leaf(
     work: NDArray[np.int64], men: int, others: int, landings: int, captured: int, lanes: int
 ) -> None:
-    at = work[COUNT]
-    if at == _MOST_ENDINGS:
-        raise OverflowError("more ends of captures in one word than there is room for")
-    work[COUNT] = at + 1
-    at = FIRST_ENDING + at * ENDING
+    """Append a leaf to `work`."""
+    at = work[LEAF_COUNT]
+    if at == _MAX_LEAVES:
+        raise OverflowError("one word has more capture leaves than the work array holds")
+    work[LEAF_COUNT] = at + 1
+    at = FIRST_LEAF + at * LEAF_FIELDS
     work[at] = men
     work[at + 1] = others
     work[at + 2] = landings
@@ -123,8 +141,10 @@ def _put_down(
 
 
 @inlined
-def push(work: NDArray[np.int64], node: int, square: int, king: int, captured: int, lanes: int) -> None:
-    """Put a capture in progress on the stack, as its node number `node`."""
+def push_capture(
+    work: NDArray[np.int64], node: int, square: int, king: int, captured: int, lanes: int
+) -> None:
+    """Write a capture in progress to the stack in `work`, as its node number `node`."""
     work[node * _NODE] = square
     work[node * _NODE + 1] = king
     work[node * _NODE + 2] = captured
@@ -132,17 +152,29 @@ def push(work: NDArray[np.int64], node: int, square: int, king: int, captured: i
 
 
 @inner
-def carry_on(
-    work: NDArray[np.int64], nodes: int, men: int, others: int, targets: int, stands_by: bool
+def expand_captures(
+    work: NDArray[np.int64], nodes: int, men: int, others: int, targets: int, has_lane_king: bool
 ) -> int:
-    """Carry the captures on the stack to their ends; the lanes that had one to begin with.
+    """Follow the captures on the stack to their leaves.
 
-    `men` and `others` are the mover's pieces without the capturing one (and without the lane king, which
-    `stands_by` or not). Captured pieces stay on the board, and may not be captured twice, until the capture
-    is over.
+    Captured pieces stay on the board until the capture is over, and cannot be captured twice.
+
+    Args:
+        work: int64, the stack and the leaves.
+        nodes: nodes on the stack.
+        men: bit set, the mover's men without the capturing piece.
+        others: bit set, the mover's kings without the capturing piece and the lane king.
+        targets: bit set, the opponent's pieces.
+        has_lane_king: whether the mover has a lane king that does not capture.
+
+    Returns:
+        The lanes that had a capture to begin with.
+
+    Raises:
+        OverflowError: there are more leaves than `work` has space for.
     """
     occupied = men | others | targets
-    in_the_way = _ALL if stands_by else 0
+    blocking_lanes = _ALL if has_lane_king else 0
     first = True
     started = 0
     while nodes:
@@ -155,7 +187,7 @@ def carry_on(
             victim = _victim(square, king, direction, occupied, targets & ~captured_before)
             if victim < 0:
                 continue
-            lanes = _open_lanes(square, victim, direction, lanes_here, in_the_way)
+            lanes = _open_lanes(square, victim, direction, lanes_here, blocking_lanes)
             if not lanes:
                 continue
             if first:
@@ -164,33 +196,33 @@ def carry_on(
             left = targets & ~captured
             landing = STEP[victim, direction]
             crowned = 1 if king or landing >= LAST_ROW else 0
-            # A king must land where the capture goes on, if there is such a square in reach.
-            landings = _free_run(victim, direction, occupied) if king else 1 << landing
-            ending = lanes
+            # A king must land on a square from which the capture goes on, if it can reach one.
+            landings = _free_squares(victim, direction, occupied) if king else 1 << landing
+            leaf_lanes = lanes
             if left:
                 reaching = lanes
                 target = landing
                 while target >= 0 and (landings >> target) & 1 and reaching:
-                    reaching &= ~((1 << target) & in_the_way)
-                    going_on = captures_from(target, crowned, occupied, left, reaching, in_the_way)
+                    reaching &= ~((1 << target) & blocking_lanes)
+                    going_on = captures_from(target, crowned, occupied, left, reaching, blocking_lanes)
                     if going_on:
-                        push(work, nodes, target, crowned, captured, going_on)
+                        push_capture(work, nodes, target, crowned, captured, going_on)
                         nodes += 1
-                        ending &= ~going_on
+                        leaf_lanes &= ~going_on
                     target = STEP[target, direction]
-            if not ending:
+            if not leaf_lanes:
                 continue
             if not crowned:
-                _put_down(work, men | landings, others, 0, captured, ending)
-            elif not stands_by:
-                _put_down(work, men, others, landings, captured, ending)
+                _add_leaf(work, men | landings, others, 0, captured, leaf_lanes)
+            elif not has_lane_king:
+                _add_leaf(work, men, others, landings, captured, leaf_lanes)
             else:
                 target = landing
                 while target >= 0 and (landings >> target) & 1:
-                    ending &= ~(1 << target)
-                    if not ending:
+                    leaf_lanes &= ~(1 << target)
+                    if not leaf_lanes:
                         break
-                    _put_down(work, men, others | (1 << target), 0, captured, ending)
+                    _add_leaf(work, men, others | (1 << target), 0, captured, leaf_lanes)
                     target = STEP[target, direction]
         first = False
     return started
@@ -198,14 +230,14 @@ def carry_on(
 
 @inner
 def _all_captures(work: NDArray[np.int64], men: int, others: int, targets: int, valid: int) -> int:
-    """All captures of a word whose mover has a lane king, and kings and men besides; the lanes that have one.
+    """Find all captures of a word whose mover has a lane king; return the lanes that have one.
 
     For each piece that may be captured, list its attackers: the empty squares from which a king captures it.
-    A capture goes on from a landing square if a king there can capture another piece.
+    A capture goes on from a landing square if a king on that square can capture another piece.
     """
     occupied = men | others | targets
     once = twice = 0  # squares from which a king can capture one piece or more, two or more
-    reaching_kings = reaching_men = 0  # where a king, a man that stands there can capture
+    reaching_kings = reaching_men = 0  # squares on which a king, a man can capture
     victims = targets
     at = _VICTIMS
     while victims:
@@ -242,17 +274,17 @@ def _all_captures(work: NDArray[np.int64], men: int, others: int, targets: int, 
                 if not lanes:
                     continue
                 started |= lanes
-                landings = _free_run(victim, direction, occupied)
+                landings = _free_squares(victim, direction, occupied)
                 squares = landings & going_on
                 if squares:
                     nodes = 0
                     while squares:
-                        push(work, nodes, lowest(squares), 1, 1 << victim, lanes)
+                        push_capture(work, nodes, lowest(squares), 1, 1 << victim, lanes)
                         squares &= squares - 1
                         nodes += 1
-                    carry_on(work, nodes, men, others, targets, False)
+                    expand_captures(work, nodes, men, others, targets, False)
                 else:
-                    _put_down(work, men, others, landings, 1 << victim, lanes)
+                    _add_leaf(work, men, others, landings, 1 << victim, lanes)
         at += _VICTIM_FIELDS
     pieces = others & reaching_kings | men & reaching_men
     while pieces:
@@ -260,9 +292,9 @@ def _all_captures(work: NDArray[np.int64], men: int, others: int, targets: int, 
         pieces &= pieces - 1
         king = (others >> square) & 1
         if captures_from(square, king, occupied, targets, valid, _ALL):
-            push(work, 0, square, king, 0, valid)
+            push_capture(work, 0, square, king, 0, valid)
             rest = ~(1 << square)
-            started |= carry_on(work, 1, men & rest, others & rest, targets, True)
+            started |= expand_captures(work, 1, men & rest, others & rest, targets, True)
     return started
 
 
@@ -271,20 +303,20 @@ def captures(work: NDArray[np.int64], lane: bool, men: int, others: int, targets
     """Find all captures of a word; return the lanes that have one.
 
     Args:
-        work: takes the endings: `work[COUNT]` of them, with ENDING fields each, from `work[FIRST_ENDING]`.
-            If the lane king captures, the ending has its landing squares: it may choose any of them. If a man
-            of a side without kings is promoted, it has those of the new king. Otherwise it has 0: the lane
-            king, if there is one, has stayed on its square.
+        work: int64, takes the leaves: `work[LEAF_COUNT]` of them, with LEAF_FIELDS each, from
+            `work[FIRST_LEAF]`. If the lane king captures, the leaf has its landing squares: it may choose any
+            of them. If a man of a side without kings is promoted, the leaf has those of the new king.
+            Otherwise the leaf has 0: the lane king, if there is one, has not moved.
         lane: whether the mover has a lane king.
         men: bit set, the mover's men.
         others: bit set, the mover's kings but the lane king.
-        targets: bit set, the other side's pieces.
-        valid: the lanes that are positions; lane 0 alone for a side without kings.
+        targets: bit set, the opponent's pieces.
+        valid: the lanes that are positions; lane 0 only for a side without kings.
 
     Raises:
-        OverflowError: there are more endings than `work` has room for.
+        OverflowError: there are more leaves than `work` has space for.
     """
-    work[COUNT] = 0
+    work[LEAF_COUNT] = 0
     if lane:
         return int(_all_captures(work, men, others, targets, valid))
     started = 0
@@ -294,7 +326,7 @@ def captures(work: NDArray[np.int64], lane: bool, men: int, others: int, targets
         square = lowest(pieces)
         pieces &= pieces - 1
         if captures_from(square, (others >> square) & 1, occupied, targets, valid, 0):
-            push(work, 0, square, (others >> square) & 1, 0, valid)
+            push_capture(work, 0, square, (others >> square) & 1, 0, valid)
             rest = ~(1 << square)
-            started |= carry_on(work, 1, men & rest, others & rest, targets, False)
+            started |= expand_captures(work, 1, men & rest, others & rest, targets, False)
     return started

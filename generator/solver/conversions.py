@@ -1,15 +1,16 @@
-"""The exits of a batch in which the mover has kings: what captures and men's moves lead to, for 32 positions
-at once. (Those of a side without kings are in generator/solver/man_conversions.py.)
+"""Conversions of a side with kings: what its captures and men's moves lead to, for 32 positions at once.
 
-Captures are compulsory, so a position with a capture is decided here. A quiet one leaves its block by men's
-moves alone; what remains are its king moves, inside the block (see generator/solver/passes.py).
+(generator/solver/man_conversions.py has those of a side without kings.)
 
-Three sets of lanes tell the outcome under the rules: `rule_any` has an exit, `rule_win` has one to a position
-lost for the opponent, `rule_safe` one to a position not won for the opponent. On the board, the rounds over
-the words of a batch hand on the best score of each lane in `dtw`: captures, then men's moves, then events.
+Captures are compulsory, so conversions decide a position with a capture. A quiet position leaves its block by
+men's moves only; its other moves are king moves inside the block (generator/solver/passes.py).
 
-Where the after tables have no scores (nobody asks for DTW), two more sets of lanes tell the outcome on the
-board: `board_win` and `board_safe`.
+Three sets of lanes hold the outcome under the rules: `rule_any` has a conversion, `rule_win` has one to a
+position that the opponent has lost, `rule_safe` has one to a position that the opponent has not won. `dtw`
+holds the best score of each lane without draw rules: first of captures, then of men's moves too.
+
+If the successor tables have no scores (in runs without DTW), two more sets hold the outcome without draw
+rules: `unruled_win` and `unruled_safe`.
 
 Arrays are taken out of their tuples before the loops over blocks: numba counts references at each such
 access, with atomic instructions.
@@ -18,35 +19,52 @@ access, with atomic instructions.
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.solver.captures import COUNT, ENDING, FIRST_ENDING, LAST_ROW, SCRATCH, captures
+from generator.solver.captures import FIRST_LEAF, LAST_ROW, LEAF_COUNT, LEAF_FIELDS, SCRATCH, captures
 from generator.solver.results import BLESSED_LOSS, DRAW, NOT_DECIDED, VALUE, Results
 from generator.solver.side import FIRST_PART, ONE_PART, STRIP, Side
 from generator.solver.subsets import BINOMIAL, STEP, Subsets, rank
-from generator.solver.successors import DRAWN, GUARD_SHIFT, WIN_AT_ONCE, SuccessorTables, block_offset, find
+from generator.solver.successors import (
+    DRAWN,
+    FILTER_SHIFT,
+    WIN_AT_ONCE,
+    SuccessorTables,
+    block_offset,
+    find_word,
+)
 from tablebase.kernels.bits import highest, lowest, popcount, signed
 from tablebase.kernels.jit import inner
 
 
 @inner
-def take_captures(
-    side: Side, tables: Subsets, afters: SuccessorTables, work: NDArray[np.int64], part: int, parts: int
+def score_captures(
+    side: Side, tables: Subsets, successors: SuccessorTables, work: NDArray[np.int64], part: int, parts: int
 ) -> None:
-    """The captures of a batch: which lanes have one (the rest of the valid ones are `quiet`), and their
-    best; all other scores are set to 0. Threads can share the words, each a `part` of `parts`."""
+    """Score the captures of a batch: which lanes have one, and their best scores.
+
+    `quiet` becomes the other valid lanes, and all other scores become 0. Threads can share the words.
+
+    Args:
+        side: the side to move, with kings.
+        tables: tables over the sets of its kings.
+        successors: the successor tables.
+        work: int64, from `capture_work()`, overwritten.
+        part: which part of the words to do.
+        parts: how many parts there are.
+    """
     score = work[SCRATCH : SCRATCH + 4].view(np.uint8)
     columns, rows = side.columns, side.rows
     men_of, opponent_men_of = side.men, side.opponent_men
     quiet, held = side.quiet, side.held
     rule_win, rule_safe, rule_any, best = side.rule_win, side.rule_safe, side.rule_any, side.dtw
-    board_win, board_safe = side.board_win, side.board_safe
-    lost_after, won_after, scores = afters.lost, afters.won, afters.score
-    guard, listed, board_lost, board_won = (
-        afters.guard,
-        afters.board.words,
-        afters.board.lost,
-        afters.board.won,
+    unruled_win, unruled_safe = side.unruled_win, side.unruled_safe
+    lost_after, won_after, scores = successors.lost, successors.won, successors.score
+    exception_filter, listed, unruled_lost, unruled_won = (
+        successors.exception_filter,
+        successors.exceptions.words,
+        successors.exceptions.lost,
+        successors.exceptions.won,
     )
-    starts, score_starts = afters.start, afters.score_start
+    starts, score_starts = successors.start, successors.score_start
     own_sets = tables.squares[tables.start[side.kings - 1] :]
     opponent_sets = tables.squares[tables.start[side.opponent_kings] :]
     with_scores = len(scores) > 0
@@ -55,7 +73,7 @@ def take_captures(
         men, opponent_men = signed(men_of[block]), signed(opponent_men_of[block])
         all_men = men | opponent_men
         others = signed(own_sets[row_of_batch - block * rows])
-        # A position is decided where its highest king is the lane.
+        # A position is decided in the word whose lane king is its highest king.
         lanes_of_row = 0xFFFFFFFF & ~((2 << highest(others)) - 1) if others else 0xFFFFFFFF
         if others & all_men:
             lanes_of_row = 0
@@ -66,7 +84,7 @@ def take_captures(
             if with_scores:
                 best[word * 32 : word * 32 + 32] = 0
             else:
-                board_win[word] = board_safe[word] = 0
+                unruled_win[word] = unruled_safe[word] = 0
             opponents = signed(opponent_sets[column])
             valid = lanes_of_row & ~(all_men | others | opponents)
             if opponents & (all_men | others):
@@ -79,34 +97,37 @@ def take_captures(
             rule_any[word] = able
             if not able:
                 continue
-            win = safe = wins_there = safe_there = 0
+            win = safe = win_unruled = safe_unruled = 0
             if with_scores:
                 score[:] = 0
-            for ending in range(work[COUNT]):
-                at = FIRST_ENDING + ending * ENDING
+            for leaf in range(work[LEAF_COUNT]):
+                at = FIRST_LEAF + leaf * LEAF_FIELDS
                 own_men, own_others, landings = work[at], work[at + 1], work[at + 2]
                 left_men, left_kings = opponent_men & ~work[at + 3], opponents & ~work[at + 3]
                 lanes = work[at + 4]
                 value = np.uint8(WIN_AT_ONCE)
                 if left_men | left_kings:
                     own_kings = popcount(own_others) + 1
-                    place = (own_kings, popcount(own_men), popcount(left_kings), popcount(left_men))
-                    offset = block_offset(own_kings, own_men, place[2], left_men)
-                    offset += rank(own_others) * BINOMIAL[32, place[2]] + rank(left_kings)
-                    after = starts[place] + offset
+                    counts = (own_kings, popcount(own_men), popcount(left_kings), popcount(left_men))
+                    offset = block_offset(own_kings, own_men, counts[2], left_men)
+                    offset += rank(own_others) * BINOMIAL[32, counts[2]] + rank(left_kings)
+                    after = starts[counts] + offset
                     lost, won = signed(lost_after[after]), signed(won_after[after])
-                    lost_there, won_there = lost, won
-                    if guard[after >> GUARD_SHIFT]:
-                        number = find(listed, after)
+                    lost_unruled, won_unruled = lost, won
+                    if exception_filter[after >> FILTER_SHIFT]:
+                        number = find_word(listed, after)
                         if number >= 0:
-                            lost_there, won_there = signed(board_lost[number]), signed(board_won[number])
-                    at = score_starts[place] + offset * 32
+                            lost_unruled, won_unruled = (
+                                signed(unruled_lost[number]),
+                                signed(unruled_won[number]),
+                            )
+                    at = score_starts[counts] + offset * 32
                     if not landings:
-                        # The lane king stands by: each lane has a value of its own.
+                        # The lane king has not moved: each lane has a value of its own.
                         win |= lanes & lost
                         safe |= lanes & ~won
-                        wins_there |= lanes & lost_there
-                        safe_there |= lanes & ~won_there
+                        win_unruled |= lanes & lost_unruled
+                        safe_unruled |= lanes & ~won_unruled
                         if with_scores:
                             here = scores[at : at + 32]
                             mask = np.uint32(lanes)
@@ -118,8 +139,8 @@ def take_captures(
                         continue
                     win |= lanes if landings & lost else 0
                     safe |= lanes if landings & ~won else 0
-                    wins_there |= lanes if landings & lost_there else 0
-                    safe_there |= lanes if landings & ~won_there else 0
+                    win_unruled |= lanes if landings & lost_unruled else 0
+                    safe_unruled |= lanes if landings & ~won_unruled else 0
                     value = np.uint8(0)
                     while landings and with_scores:
                         value = max(value, scores[at + lowest(landings)])
@@ -127,8 +148,8 @@ def take_captures(
                 else:
                     win |= lanes
                     safe |= lanes
-                    wins_there |= lanes
-                    safe_there |= lanes
+                    win_unruled |= lanes
+                    safe_unruled |= lanes
                 if with_scores:
                     mask = np.uint32(lanes)
                     for lane in range(32):
@@ -141,26 +162,26 @@ def take_captures(
                 for lane in range(32):
                     here[lane] = score[lane]
             else:
-                board_win[word] = wins_there
-                board_safe[word] = safe_there
+                unruled_win[word] = win_unruled
+                unruled_safe[word] = safe_unruled
 
 
 @inner
-def _take_mens_moves(side: Side, tables: Subsets, afters: SuccessorTables, promotions: bool) -> None:
-    """The men's moves of a batch, for its quiet positions: promotions, or all others."""
+def _score_man_moves(side: Side, tables: Subsets, successors: SuccessorTables, promotions: bool) -> None:
+    """Score the men's moves of the quiet positions of a batch: promotions, or all others."""
     kings, columns, rows, opponent_kings = side.kings, side.columns, side.rows, side.opponent_kings
     men_of, opponent_men_of = side.men, side.opponent_men
     quiet_lanes, best = side.quiet, side.dtw
     rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
-    board_win, board_safe = side.board_win, side.board_safe
-    lost_after, won_after, scores = afters.lost, afters.won, afters.score
-    guard, listed, board_lost, board_won = (
-        afters.guard,
-        afters.board.words,
-        afters.board.lost,
-        afters.board.won,
+    unruled_win, unruled_safe = side.unruled_win, side.unruled_safe
+    lost_after, won_after, scores = successors.lost, successors.won, successors.score
+    exception_filter, listed, unruled_lost, unruled_won = (
+        successors.exception_filter,
+        successors.exceptions.words,
+        successors.exceptions.lost,
+        successors.exceptions.won,
     )
-    starts, score_starts = afters.start, afters.score_start
+    starts, score_starts = successors.start, successors.score_start
     own_sets = tables.squares[tables.start[kings - 1] :]
     opponent_sets = tables.squares[tables.start[opponent_kings] :]
     with_scores = len(scores) > 0
@@ -180,10 +201,10 @@ def _take_mens_moves(side: Side, tables: Subsets, afters: SuccessorTables, promo
                     continue
                 men_after = men & ~(1 << square) | (0 if crowned else 1 << target)
                 kings_after = kings + crowned
-                place = (kings_after, popcount(men_after), opponent_kings, popcount(opponent_men))
+                counts = (kings_after, popcount(men_after), opponent_kings, popcount(opponent_men))
                 offset = block_offset(kings_after, men_after, opponent_kings, opponent_men)
-                start = starts[place] + offset
-                score_start = score_starts[place] + offset * 32
+                start = starts[counts] + offset
+                score_start = score_starts[counts] + offset * 32
                 for row in range(rows):
                     others = signed(own_sets[row])
                     if others & (all_men | (1 << target)):
@@ -201,12 +222,12 @@ def _take_mens_moves(side: Side, tables: Subsets, afters: SuccessorTables, promo
                         rule_win[word] |= np.uint32(lanes & lost)
                         rule_safe[word] |= np.uint32(lanes & ~won)
                         if not with_scores:
-                            if guard[(start + offset) >> GUARD_SHIFT]:
-                                number = find(listed, start + offset)
+                            if exception_filter[(start + offset) >> FILTER_SHIFT]:
+                                number = find_word(listed, start + offset)
                                 if number >= 0:
-                                    lost, won = signed(board_lost[number]), signed(board_won[number])
-                            board_win[word] |= np.uint32(lanes & lost)
-                            board_safe[word] |= np.uint32(lanes & ~won)
+                                    lost, won = signed(unruled_lost[number]), signed(unruled_won[number])
+                            unruled_win[word] |= np.uint32(lanes & lost)
+                            unruled_safe[word] |= np.uint32(lanes & ~won)
                             continue
                         mask = np.uint32(lanes)
                         here = best[word * 32 : word * 32 + 32]
@@ -217,13 +238,13 @@ def _take_mens_moves(side: Side, tables: Subsets, afters: SuccessorTables, promo
 
 
 @inner
-def _keep_changes(side: Side) -> None:
-    """The exits so far, captures and promotions, are those that change the balance of forces."""
+def _copy_material_conversions(side: Side) -> None:
+    """Copy the conversions found so far, captures and promotions, as those that change the material."""
     words = side.blocks * side.rows * side.columns
     rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
-    change_win, change_safe, change_any = side.change_win, side.change_safe, side.change_any
+    material_win, material_safe, material_any = side.material_win, side.material_safe, side.material_any
     for word in range(words):
-        change_win[word], change_safe[word], change_any[word] = (
+        material_win[word], material_safe[word], material_any[word] = (
             rule_win[word],
             rule_safe[word],
             rule_any[word],
@@ -231,14 +252,24 @@ def _keep_changes(side: Side) -> None:
 
 
 @inner
-def take_known(side: Side, tables: Subsets, results: Results, bases: NDArray[np.int64]) -> None:
-    """Instead of men's moves: every quiet position of a batch is decided, as `results` know it. Restoring a
-    slice is solving it with nothing left to find."""
+def restore_known_values(
+    side: Side, tables: Subsets, results: Results, first_index: NDArray[np.int64]
+) -> None:
+    """Write the values of all quiet positions of a batch as conversions with these values.
+
+    A slice is restored by solving it with nothing left to find: this replaces the men's moves.
+
+    Args:
+        side: the side to move.
+        tables: tables over the sets of kings.
+        results: the slice with the values of its stored positions.
+        first_index: int64 [block], the index of the first position of each block.
+    """
     kings, columns, rows, lanes = side.kings, side.columns, side.rows, side.lanes
     men_of, opponent_men_of = side.men, side.opponent_men
     quiet, best = side.quiet, side.dtw
     rule_win, rule_safe, rule_any = side.rule_win, side.rule_safe, side.rule_any
-    board_win, board_safe = side.board_win, side.board_safe
+    unruled_win, unruled_safe = side.unruled_win, side.unruled_safe
     known_dtw, known_values = results.dtw, results.value
     with_scores = len(known_dtw) > 0
     own_sets, opponent_sets = (
@@ -247,7 +278,7 @@ def take_known(side: Side, tables: Subsets, results: Results, bases: NDArray[np.
     )
     for block in range(side.blocks):
         men = signed(men_of[block] | opponent_men_of[block])
-        index = bases[block]
+        index = first_index[block]
         for column in range(columns):
             opponents = signed(opponent_sets[column])
             if opponents & men:
@@ -271,9 +302,9 @@ def take_known(side: Side, tables: Subsets, results: Results, bases: NDArray[np.
                             score = WIN_AT_ONCE - dtw // 2 if dtw % 2 else dtw // 2
                         best[word * lanes + lane] = score
                     elif value == DRAW or value & 1:
-                        board_safe[word] |= bit
+                        unruled_safe[word] |= bit
                         if value != DRAW:
-                            board_win[word] |= bit
+                            unruled_win[word] |= bit
                     decided = value < BLESSED_LOSS
                     if not decided or value & 1:
                         rule_safe[word] |= bit
@@ -283,21 +314,31 @@ def take_known(side: Side, tables: Subsets, results: Results, bases: NDArray[np.
 
 
 @inner
-def take_exits(
+def score_conversions(
     side: Side,
     tables: Subsets,
-    afters: SuccessorTables,
+    successors: SuccessorTables,
     work: NDArray[np.int64],
     known: bool,
     results: Results,
-    bases: NDArray[np.int64],
+    first_index: NDArray[np.int64],
 ) -> None:
-    """The exits of a batch whose mover has kings: the sets of lanes, and the best scores in `dtw`, if any."""
-    take_captures(side, tables, afters, work, FIRST_PART, ONE_PART)
+    """Score the conversions of a batch whose mover has kings: sets of lanes, and the best scores in `dtw`.
+
+    Args:
+        side: the side to move.
+        tables: tables over the sets of kings.
+        successors: the successor tables.
+        work: int64, from `capture_work()`, overwritten.
+        known: whether `results` have the values of stored positions.
+        results: the slice, read if `known`.
+        first_index: int64 [block], the index of the first position of each block.
+    """
+    score_captures(side, tables, successors, work, FIRST_PART, ONE_PART)
     if known:
-        take_known(side, tables, results, bases)
+        restore_known_values(side, tables, results, first_index)
         return
-    _take_mens_moves(side, tables, afters, True)
+    _score_man_moves(side, tables, successors, True)
     if len(side.dtb):
-        _keep_changes(side)
-    _take_mens_moves(side, tables, afters, False)
+        _copy_material_conversions(side)
+    _score_man_moves(side, tables, successors, False)

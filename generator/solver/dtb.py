@@ -1,17 +1,18 @@
-"""DTB beyond the limit of king moves: what is left of two counts at once.
+"""Find DTB beyond the limit of king moves, where both counts are near their limits at once.
 
-A king move takes a ply of both counts, so what is left of the balance, less what is left of king moves, stays
-the same within a block. Each such difference is a *stair*. On a stair a position has a *need*: the fewest
-king moves left with which it is won (or lost). The pass to the balance change finds the needs of the lowest
-stair, on which both counts are equal: no position can run out of king moves alone there, and the needs up to
-the limit are the DTB. A position that needs the whole limit on a higher stair, and more on the one below, has
-this DTB: the limit, and the height of the stair.
+The king-moves rule and the balance rule each have a count of plies that are left. A king move takes a ply of
+both. So the *slack*, plies of the balance count left less king plies left, stays the same within a block.
+With a given slack, a position needs a least number of king plies left to be won or lost: `king_plies_needed`.
 
-From one stair to the next a need stays, or is one less: with a king move more, and as much of the balance,
-the position was won on the stair below. So whatever changes, changes for a reason: an exit that the balance
-now allows a ply earlier, or a position next to it that needs one less. Needs are gone through in their order
-on each stair, and only such reasons are followed. Most positions need no more than their DTC from the first
-stair on, and are never looked at.
+The DTB pass finds these numbers for slack 0: the counts are equal, so no position can run out of king moves
+only, and the numbers up to the limit are the DTB. A position that needs the whole limit with a slack of s,
+and more with s - 1, has the DTB limit + s.
+
+From one slack to the next, a needed number stays or falls by one: with a king ply more and the same balance,
+the position was won with the slack before. Each change has a reason: a conversion that the balance allows a
+ply earlier now, or a neighbouring position that needs one king ply less. For each slack, the numbers are
+visited in rising order, and only these reasons are followed. Most positions need no more than their DTC from
+slack 0 on, and are never visited.
 """
 
 from typing import NamedTuple
@@ -26,57 +27,62 @@ from generator.solver.successors import DRAWN, WIN_AT_ONCE
 from tablebase.kernels.bits import lowest, signed
 from tablebase.kernels.jit import inner
 
-_NEVER = 127
-_LOSES = 128
+_NEVER = 127  # not decided under the king-moves rule
+_LOSS_FLAG = 128
 
 
-class StairRoom(NamedTuple):
-    """Buffers of `climb` for a batch.
+class SlackBuffers(NamedTuple):
+    """Buffers of `dtb_beyond_limit` for a batch; a position is word * 32 + lane.
 
     Attributes:
-        needs: [side, place].
-        exits: [side, place], the best exits as scores.
-        queues: [4, place], queues of places; a place is in a queue once at most. Most of it is never touched.
+        king_plies_needed: uint8 [side, position], plies; losses have _LOSS_FLAG added.
+        conversions: uint8 [side, position], the best conversions as scores.
+        queues: int32 [4, position], queues of positions; a position is in a queue at most once. Most of this
+            memory is never touched.
     """
 
-    needs: NDArray[np.uint8]
-    exits: NDArray[np.uint8]
+    king_plies_needed: NDArray[np.uint8]
+    conversions: NDArray[np.uint8]
     queues: NDArray[np.int32]
 
 
-def stair_room(words: int) -> StairRoom:
-    """Allocate the buffers for `words` words of a side."""
-    places = words * 32
-    return StairRoom(
-        needs=np.empty((2, places), np.uint8),
-        exits=np.empty((2, places), np.uint8),
-        queues=np.empty((4, places), np.int32),
+def slack_buffers(words: int) -> SlackBuffers:
+    """Allocate the buffers for sides of up to `words` words."""
+    positions = words * 32
+    return SlackBuffers(
+        king_plies_needed=np.empty((2, positions), np.uint8),
+        conversions=np.empty((2, positions), np.uint8),
+        queues=np.empty((4, positions), np.int32),
     )
 
 
-# Positions are told by their place: word * 32 + lane, the lane that of the mover's highest king. Arrays are
-# taken out of their tuples before the loops: numba counts references at each such access. The need of a loser
-# stands with _LOSES on top, so that one look at it says both.
+# The lane of a position is that of the mover's highest king. Arrays are taken out of their tuples before the
+# loops: numba counts references at each such access. _LOSS_FLAG is added to the king plies needed of a loss,
+# so that one byte tells the outcome too.
 
 
 @inner
-def _find_needs(side: Side, king_limit: int, needs: NDArray[np.uint8]) -> None:
-    """The needs on the lowest stair, where DTB stands as far as it is found there; one more than the limit
-    for what else is decided under the king-moves rule, _NEVER for the rest. Nothing waits then."""
+def _init_king_plies_needed(side: Side, king_limit: int, king_plies_needed: NDArray[np.uint8]) -> None:
+    """Write the king plies needed with slack 0, and empty the queue.
+
+    They are the DTB where it is known. Other positions that are decided under the king-moves rule need one
+    more than the limit; the rest gets _NEVER.
+    """
     words = side.blocks * word_count(side)
     values, dtb = side.value, side.dtb
-    for place in range(words * 32):
-        value = signed(values[place])
-        need = king_limit + 1 if dtb[place] == NOT_DECIDED else signed(dtb[place])
-        needs[place] = _NEVER if value == NOT_DECIDED else need if value & 1 else need + _LOSES
+    for position in range(words * 32):
+        value = signed(values[position])
+        king_plies = king_limit + 1 if dtb[position] == NOT_DECIDED else signed(dtb[position])
+        king_plies_needed[position] = (
+            _NEVER if value == NOT_DECIDED else king_plies if value & 1 else king_plies + _LOSS_FLAG
+        )
     side.new_wins[:words] = 0
 
 
 @inner
-def _find_exits(side: Side, exits: NDArray[np.uint8]) -> None:
-    """The best exit of each position, as a score (see `score_balance`), from the events; 0 where there is
-    none."""
-    words, any_exit = side.blocks * word_count(side), side.rule_any
+def _find_best_conversions(side: Side, conversions: NDArray[np.uint8]) -> None:
+    """Write the best conversion of each position as a score (see `score_dtb_conversions`), 0 for none."""
+    words, any_conversion = side.blocks * word_count(side), side.rule_any
     first, following, words_of, lanes_of = (
         side.event_first,
         side.event_next,
@@ -85,78 +91,109 @@ def _find_exits(side: Side, exits: NDArray[np.uint8]) -> None:
     )
     for word in range(words):
         for lane in range(32):
-            exits[word * 32 + lane] = DRAWN if (signed(any_exit[word]) >> lane) & 1 else 0
+            conversions[word * 32 + lane] = DRAWN if (signed(any_conversion[word]) >> lane) & 1 else 0
     for slot in range(len(first)):
         score = WIN_AT_ONCE - (slot - WINS_SLOT) if slot >= WINS_SLOT else slot
         event = signed(first[slot])
         while event >= 0:
             lanes = signed(lanes_of[event])
             while lanes:
-                exits[signed(words_of[event]) * 32 + lowest(lanes)] = score
+                conversions[signed(words_of[event]) * 32 + lowest(lanes)] = score
                 lanes &= lanes - 1
             event = signed(following[event])
 
 
 @inner
-def _add_from_exits(
-    side: Side, slot: int, need: int, needs: NDArray[np.uint8], queue: NDArray[np.int32], count: int
+def _queue_from_events(
+    side: Side,
+    slot: int,
+    king_plies: int,
+    king_plies_needed: NDArray[np.uint8],
+    queue: NDArray[np.int32],
+    count: int,
 ) -> int:
-    """Add to a queue the positions of this need that have an exit of so many plies. Returns how many there
-    are in it."""
+    """Add to a queue the positions that have a conversion in a slot of events and need `king_plies`.
+
+    Args:
+        side: the side to move.
+        slot: plies of the conversion.
+        king_plies: king plies needed so far.
+        king_plies_needed: uint8 [position].
+        queue: int32 [position], the queue.
+        count: positions in the queue.
+
+    Returns:
+        How many positions are in the queue now.
+    """
     first, following, words_of, lanes_of = (
         side.event_first,
         side.event_next,
         side.event_word,
         side.event_lanes,
     )
-    waits = side.new_wins
+    queued = side.new_wins
     for kind in range(2):
         event = signed(first[slot + kind * WINS_SLOT])
         while event >= 0:
             word = signed(words_of[event])
-            lanes = signed(lanes_of[event]) & ~signed(waits[word])
+            lanes = signed(lanes_of[event]) & ~signed(queued[word])
             while lanes:
                 lane = lowest(lanes)
                 lanes &= lanes - 1
-                if needs[word * 32 + lane] != (need if kind else need + _LOSES):
+                if king_plies_needed[word * 32 + lane] != (king_plies if kind else king_plies + _LOSS_FLAG):
                     continue
                 queue[count] = word * 32 + lane
                 count += 1
-                waits[word] |= np.uint32(np.uint32(1) << np.uint32(lane))
+                queued[word] |= np.uint32(np.uint32(1) << np.uint32(lane))
             event = signed(following[event])
     return count
 
 
 @inner
-def _settle(
+def _filter_queue(
     side: Side,
     other: Side,
     tables: Subsets,
-    height: int,
-    need: int,
-    needs: NDArray[np.uint8],
-    exits: NDArray[np.uint8],
-    needs_after: NDArray[np.uint8],
+    slack: int,
+    king_plies: int,
+    king_plies_needed: NDArray[np.uint8],
+    conversions: NDArray[np.uint8],
+    needed_after: NDArray[np.uint8],
     queue: NDArray[np.int32],
     count: int,
 ) -> int:
-    """Look at the positions of a queue, all of one more than this `need` so far: which need no more than that
-    on the stair of this height? They are left in the queue; returns how many they are."""
+    """Keep the positions of a queue that need only `king_plies` with this slack, and lower their numbers.
+
+    Args:
+        side: the side to move.
+        other: the other side.
+        tables: tables over the sets of kings.
+        slack: plies.
+        king_plies: one less than all positions of the queue need so far.
+        king_plies_needed: uint8 [position], of the side to move; changed.
+        conversions: uint8 [position], the best conversions as scores.
+        needed_after: uint8 [position], king plies needed of the other side.
+        queue: int32 [position], the queue; the positions that are kept move to its front.
+        count: positions in the queue.
+
+    Returns:
+        How many positions are kept.
+    """
     kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
     other_columns, other_rows = other.columns, other.rows
-    men_of, opponent_men_of, waits = side.men, side.opponent_men, side.new_wins
+    men_of, opponent_men_of, queued = side.men, side.opponent_men, side.new_wins
     own_sets = tables.squares[tables.start[kings_count - 1] :]
     opponent_sets = tables.squares[tables.start[opponent_count] :]
     less_one = tables.less_one[tables.less_one_start[opponent_count] :]
     turned_ranks = tables.reversed_rank[tables.start[kings_count] :]
     kept = 0
     for number in range(count):
-        place = signed(queue[number])
-        word, lane = place // 32, place % 32
-        waits[word] &= np.uint32(~np.uint32(np.uint32(1) << np.uint32(lane)))
-        # A winner waits here for one of its moves alone, that is enough; a loser loses by none but all.
-        if signed(needs[place]) >= _LOSES:
-            if signed(exits[place]) > min(height + need, DRAWN - 1):
+        position = signed(queue[number])
+        word, lane = position // 32, position % 32
+        queued[word] &= np.uint32(~np.uint32(np.uint32(1) << np.uint32(lane)))
+        # A queued winner has its winning move already. A loser must lose by every move, so check them all.
+        if signed(king_plies_needed[position]) >= _LOSS_FLAG:
+            if signed(conversions[position]) > min(slack + king_plies, DRAWN - 1):
                 continue
             block = word // (rows * columns)
             row = word // columns - block * rows
@@ -176,7 +213,7 @@ def _settle(
                     while square >= 0 and not (occupied >> square) & 1:
                         column_after = signed(turned_ranks[rank(others | 1 << square)])
                         after = (row_after * other_columns + column_after) * 32 + lane_after
-                        if signed(needs_after[after]) >= need:
+                        if signed(needed_after[after]) >= king_plies:
                             lost = False
                             break
                         square = STEP[square, direction]
@@ -184,43 +221,61 @@ def _settle(
                         break
             if not lost:
                 continue
-        needs[place] -= 1
-        queue[kept] = place
+        king_plies_needed[position] -= 1
+        queue[kept] = position
         kept += 1
     return kept
 
 
 @inner
-def _add_before(
+def _queue_predecessors(
     side: Side,
     other: Side,
     tables: Subsets,
-    places: NDArray[np.int32],
-    need: int,
-    needs: NDArray[np.uint8],
-    needs_before: NDArray[np.uint8],
+    positions: NDArray[np.int32],
+    king_plies: int,
+    king_plies_needed: NDArray[np.uint8],
+    needed_before: NDArray[np.uint8],
     queue: NDArray[np.int32],
 ) -> int:
-    """Put into an empty queue of the other side's the positions of this need from which a king move leads to
-    one of these places, as a winner wants it, or a loser must. Returns how many are in it."""
+    """Fill a queue of the other side with positions that lead to some positions by a king move.
+
+    A predecessor is added if it needs `king_plies` and the move counts for it: a win by a move to a loss, or
+    a loss by a move to a win.
+
+    Args:
+        side: the side to move in `positions`.
+        other: the side to move before them.
+        tables: tables over the sets of kings.
+        positions: int32 [position], the positions.
+        king_plies: king plies that predecessors need so far.
+        king_plies_needed: uint8 [position], of `side`.
+        needed_before: uint8 [position], of `other`.
+        queue: int32 [position], the empty queue.
+
+    Returns:
+        How many positions are in the queue.
+    """
     kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
     other_columns, other_rows = other.columns, other.rows
     men_of, opponent_men_of = side.men, side.opponent_men
-    waits = other.new_wins
+    queued = other.new_wins
     own_sets = tables.squares[tables.start[kings_count - 1] :]
     opponent_sets = tables.squares[tables.start[opponent_count] :]
     less_one = tables.less_one[tables.less_one_start[opponent_count] :]
     turned_ranks = tables.reversed_rank[tables.start[kings_count] :]
-    queued = 0
-    for number in range(len(places)):
-        place = signed(places[number])
-        word, lane = place // 32, place % 32
+    count = 0
+    for number in range(len(positions)):
+        position = signed(positions[number])
+        word, lane = position // 32, position % 32
         block = word // (rows * columns)
         row = word // columns - block * rows
         kings, opponents = signed(own_sets[row]) | 1 << lane, signed(opponent_sets[word % columns])
         occupied = signed(men_of[block] | opponent_men_of[block]) | kings | opponents
         column_before = signed(turned_ranks[row + BINOMIAL[lane, kings_count]])
-        need_before = need if signed(needs[place]) >= _LOSES else need + _LOSES
+        king_plies_before = (
+            king_plies if signed(king_plies_needed[position]) >= _LOSS_FLAG else king_plies + _LOSS_FLAG
+        )
         left = opponents
         while left:
             to_square = lowest(left)
@@ -234,37 +289,37 @@ def _add_before(
                     word_before = row_before * other_columns + column_before
                     lane_before = 31 - lowest(before)
                     square = STEP[square, direction]
-                    if signed(needs_before[word_before * 32 + lane_before]) != need_before:
+                    if signed(needed_before[word_before * 32 + lane_before]) != king_plies_before:
                         continue
                     bit = np.uint32(np.uint32(1) << np.uint32(lane_before))
-                    if waits[word_before] & bit:
+                    if queued[word_before] & bit:
                         continue
-                    waits[word_before] |= bit
-                    queue[queued] = word_before * 32 + lane_before
-                    queued += 1
-    return queued
+                    queued[word_before] |= bit
+                    queue[count] = word_before * 32 + lane_before
+                    count += 1
+    return count
 
 
 @inner
-def _put_down(
+def _write_dtb(
     side: Side,
     other: Side,
     tables: Subsets,
-    places: NDArray[np.int32],
+    positions: NDArray[np.int32],
     plies: int,
     scores: NDArray[np.uint8],
 ) -> None:
-    """Positions have this DTB: into the results, and into the scores of the side that leads to them."""
+    """Write the DTB of positions to the results, and to the scores of the side that leads to them."""
     kings_count, opponent_count, columns, rows = side.kings, side.opponent_kings, side.columns, side.rows
-    values, dtb, starts, other_columns = side.value, side.dtb, other.balance_start, other.columns
+    values, dtb, starts, other_columns = side.value, side.dtb, other.dtb_score_start, other.columns
     opponent_sets = tables.squares[tables.start[opponent_count] :]
     less_one = tables.less_one[tables.less_one_start[opponent_count] :]
     turned_ranks = tables.reversed_rank[tables.start[kings_count] :]
-    for number in range(len(places)):
-        place = signed(places[number])
-        word, lane = place // 32, place % 32
-        dtb[place] = plies
-        score = plies + 1 if signed(values[place]) & 1 else WIN_AT_ONCE - (plies + 1)
+    for number in range(len(positions)):
+        position = signed(positions[number])
+        word, lane = position // 32, position % 32
+        dtb[position] = plies
+        score = plies + 1 if signed(values[position]) & 1 else WIN_AT_ONCE - (plies + 1)
         block = word // (rows * columns)
         row = word // columns - block * rows
         column = word % columns
@@ -278,22 +333,22 @@ def _put_down(
 
 
 @inner
-def count_lacking(side: Side) -> int:
-    """How many positions that are decided under the king-moves rule have no DTB."""
+def count_unresolved(side: Side) -> int:
+    """Return how many positions that are decided under the king-moves rule have no DTB."""
     values, dtb_of = side.value, side.dtb
-    lacking = 0
+    unresolved = 0
     for word in range(side.blocks * word_count(side)):
         value, dtb = values[word * 32 : word * 32 + 32], dtb_of[word * 32 : word * 32 + 32]
         here = np.uint8(0)
         for lane in range(32):
-            lacks = np.uint8(value[lane] != NOT_DECIDED) & np.uint8(dtb[lane] == NOT_DECIDED)
-            here = np.uint8(here + lacks)
-        lacking += signed(here)
-    return lacking
+            is_unresolved = np.uint8(value[lane] != NOT_DECIDED) & np.uint8(dtb[lane] == NOT_DECIDED)
+            here = np.uint8(here + is_unresolved)
+        unresolved += signed(here)
+    return unresolved
 
 
 @inner
-def climb(
+def dtb_beyond_limit(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
@@ -301,51 +356,76 @@ def climb(
     king_limit: int,
     limit: int,
     last_slot: int,
-    room: StairRoom,
+    buffers: SlackBuffers,
 ) -> bool:
-    """DTB beyond `king_limit`, up to `limit` plies, after `spread_balance` and from the same events, of which
-    the last is in `last_slot`. Returns whether all that is decided under the king-moves rule has a DTB now.
+    """Find DTB beyond `king_limit`, up to `limit` plies, after `dtb_pass` and from the same events.
+
+    Args:
+        sides: both sides to move.
+        count: 1 if each block is its own mirror, else 2.
+        tables: tables over the sets of kings.
+        scores: uint8 [score] for both sides, the DTB scores of their tiers.
+        king_limit: plies that the king-moves rule allows.
+        limit: plies that the balance rule allows.
+        last_slot: the last slot of events.
+        buffers: buffers of this function.
+
+    Returns:
+        Whether every position that is decided under the king-moves rule has a DTB now.
     """
-    lacking = 0
+    unresolved = 0
     for s in range(count):
-        lacking += count_lacking(sides[s])
-    # Where all exits are there with the first king move, higher stairs bring nothing new.
-    highest = min(limit - king_limit, last_slot - 1)
-    if lacking == 0 or highest < 1:
-        return lacking == 0
-    one, two, twins = sides[0], sides[count - 1], count == 1
-    needs_one, exits_one = room.needs[0], room.exits[0]
-    needs_two, exits_two = room.needs[count - 1], room.exits[count - 1]
+        unresolved += count_unresolved(sides[s])
+    # More slack than this admits no conversion earlier: all are admitted from the first king move on.
+    max_slack = min(limit - king_limit, last_slot - 1)
+    if unresolved == 0 or max_slack < 1:
+        return unresolved == 0
+    one, two, self_mirrored = sides[0], sides[count - 1], count == 1
+    needed_one, conversions_one = buffers.king_plies_needed[0], buffers.conversions[0]
+    needed_two, conversions_two = buffers.king_plies_needed[count - 1], buffers.conversions[count - 1]
     for s in range(count):
-        _find_needs(sides[s], king_limit, room.needs[s])
-        _find_exits(sides[s], room.exits[s])
-    # What waits to be looked at, on either side; and then with one king move more.
-    ones, twos, next_ones, next_twos = room.queues[0], room.queues[1], room.queues[2], room.queues[3]
-    for height in range(1, highest + 1):
+        _init_king_plies_needed(sides[s], king_limit, buffers.king_plies_needed[s])
+        _find_best_conversions(sides[s], buffers.conversions[s])
+    # The queues of both sides, now and for one king ply more.
+    ones, twos, next_ones, next_twos = (
+        buffers.queues[0],
+        buffers.queues[1],
+        buffers.queues[2],
+        buffers.queues[3],
+    )
+    for slack in range(1, max_slack + 1):
         of_one = of_two = 0
-        for need in range(1, king_limit + 1):
-            slot = height + need
-            of_one = _add_from_exits(one, slot, need + 1, needs_one, ones, of_one)
-            of_one = _settle(one, two, tables, height, need, needs_one, exits_one, needs_two, ones, of_one)
-            if not twins:
-                of_two = _add_from_exits(two, slot, need + 1, needs_two, twos, of_two)
-                of_two = _settle(
-                    two, one, tables, height, need, needs_two, exits_two, needs_one, twos, of_two
+        for king_plies in range(1, king_limit + 1):
+            slot = slack + king_plies
+            of_one = _queue_from_events(one, slot, king_plies + 1, needed_one, ones, of_one)
+            of_one = _filter_queue(
+                one, two, tables, slack, king_plies, needed_one, conversions_one, needed_two, ones, of_one
+            )
+            if not self_mirrored:
+                of_two = _queue_from_events(two, slot, king_plies + 1, needed_two, twos, of_two)
+                of_two = _filter_queue(
+                    two, one, tables, slack, king_plies, needed_two, conversions_two, needed_one, twos, of_two
                 )
-            settled_one, settled_two = ones[:of_one], twos[:of_two]
-            if need == king_limit:
-                _put_down(one, two, tables, settled_one, slot, scores[count - 1])
-                _put_down(two, one, tables, settled_two, slot, scores[0])
-                lacking -= of_one + of_two
+            confirmed_one, confirmed_two = ones[:of_one], twos[:of_two]
+            if king_plies == king_limit:
+                _write_dtb(one, two, tables, confirmed_one, slot, scores[count - 1])
+                _write_dtb(two, one, tables, confirmed_two, slot, scores[0])
+                unresolved -= of_one + of_two
                 break
-            before = need + 2
-            if twins:
-                of_one = _add_before(one, one, tables, settled_one, before, needs_one, needs_one, next_ones)
+            before = king_plies + 2
+            if self_mirrored:
+                of_one = _queue_predecessors(
+                    one, one, tables, confirmed_one, before, needed_one, needed_one, next_ones
+                )
             else:
-                of_two = _add_before(one, two, tables, settled_one, before, needs_one, needs_two, next_twos)
-                of_one = _add_before(two, one, tables, settled_two, before, needs_two, needs_one, next_ones)
+                of_two = _queue_predecessors(
+                    one, two, tables, confirmed_one, before, needed_one, needed_two, next_twos
+                )
+                of_one = _queue_predecessors(
+                    two, one, tables, confirmed_two, before, needed_two, needed_one, next_ones
+                )
             ones, next_ones = next_ones, ones
             twos, next_twos = next_twos, twos
-        if lacking == 0:
+        if unresolved == 0:
             return True
     return False

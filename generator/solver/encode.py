@@ -1,4 +1,4 @@
-"""From a solved slice to what its files store, and to its statistics."""
+"""Convert the values of a solved slice to and from file values, and count its statistics."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -26,7 +26,7 @@ from tablebase.tables.index import sets_at
 from tablebase.tables.manifest import Statistics
 
 _LOSS, _WIN = -2, 2
-# The statistics that tell of the distances of a metric that a slice can be solved without.
+# Statistics of the metrics that a slice can be solved without.
 _OF_METRIC = {
     Metric.DTW: (
         "longest_win_plies",
@@ -43,6 +43,7 @@ _GREATEST_WITH_DTC = 2 * LONGEST_DTC + 1
 
 @kernel
 def _read_wdl(stored: NDArray[np.int16], values: NDArray[np.uint8]) -> None:
+    """Write values from stored WDL, int16 [position]; wins and losses get a DTC of 0."""
     for index in range(len(stored)):
         outcome = signed(stored[index])
         won = 1 if outcome > 0 else 0
@@ -56,6 +57,7 @@ def _read_wdl(stored: NDArray[np.int16], values: NDArray[np.uint8]) -> None:
 
 @kernel
 def _read_dtc(stored: NDArray[np.int16], values: NDArray[np.uint8]) -> None:
+    """Add stored DTC, int16 [position], to the values of wins and losses."""
     for index in range(len(stored)):
         value = signed(values[index])
         if value & VALUE <= 1:
@@ -64,6 +66,7 @@ def _read_dtc(stored: NDArray[np.int16], values: NDArray[np.uint8]) -> None:
 
 @kernel
 def _read_dtw(stored: NDArray[np.int16], values: NDArray[np.uint8], dtw: NDArray[np.uint8]) -> None:
+    """Write DTW from stored halves of DTW, int16 [position]; the values tell a win from a loss."""
     for index in range(len(stored)):
         value = signed(values[index]) & VALUE
         dtw[index] = NOT_DECIDED if value == DRAW else 2 * signed(stored[index]) + (value & 1)
@@ -93,12 +96,12 @@ def _count(
 
     Args:
         results: the slice.
-        by_value: [256], counts by the byte in `results.value`.
-        by_dtw: [4 * 256], counts by DTW + 256 * (stored and decided) + 512 * (won).
-        by_dtb: [4 * 256], counts by DTB in the same way.
+        by_value: int64 [256], counts by the byte in `results.value`.
+        by_dtw: int64 [4 * 256], counts by DTW + 256 * (stored and decided) + 512 * (won).
+        by_dtb: int64 [4 * 256], counts by DTB in the same way.
     """
     values, dtw, dtb = results.value, results.dtw, results.dtb
-    with_scores, with_balance = len(dtw) > 0, len(dtb) > 0
+    with_scores, with_dtb = len(dtw) > 0, len(dtb) > 0
     for index in range(len(values)):
         found = signed(values[index])
         value = found & VALUE
@@ -107,7 +110,7 @@ def _count(
         if with_scores:
             counted = found >= STORED and value <= CURSED_WIN
             by_dtw[won + (256 if counted else 0) + signed(dtw[index])] += 1
-        if with_balance:
+        if with_dtb:
             # A position without a DTC is drawn under the rules, whatever DTB the pass found for it.
             decided = value <= _GREATEST_WITH_DTC
             counted = found >= STORED and decided
@@ -116,7 +119,15 @@ def _count(
 
 @kernel
 def _first_won(values: NDArray[np.uint8], mask: int, wanted: int, most: int, of: NDArray[np.uint8]) -> int:
-    """The first index with `values & mask == wanted` that is won, with a value in `of` of `most` or less."""
+    """Return the first index of a win with `values & mask == wanted`, or -1.
+
+    Args:
+        values: uint8 [position].
+        mask: the bits of `values` to compare.
+        wanted: the value to look for.
+        most: the greatest value in `of` that counts.
+        of: uint8 [position], the bytes of `Results.value`.
+    """
     for index in range(len(values)):
         if signed(values[index]) & mask == wanted:
             value = signed(of[index]) & VALUE
@@ -127,6 +138,7 @@ def _first_won(values: NDArray[np.uint8], mask: int, wanted: int, most: int, of:
 
 @kernel
 def _first_equal(values: NDArray[np.uint8], wanted: int) -> int:
+    """Return the first index with this value, or -1."""
     for index in range(len(values)):
         if signed(values[index]) == wanted:
             return index
@@ -152,10 +164,15 @@ def _pack(
     longer, and the alphabet gets no more values.
 
     Args:
-        values: [position], the bytes of `Results.value`.
-        source: [position], bytes that hold what is stored.
-        taken: [256], by the byte in `values`, whether the position has a slot that is read.
-        symbol_of: [256], symbols by the byte in `source`.
+        values: uint8 [position], the bytes of `Results.value`.
+        source: uint8 [position], the bytes that the stored values come from.
+        taken: bool [256], by the byte in `values`, whether the position has a slot that is read.
+        symbol_of: uint8 [256], symbols by the byte in `source`.
+        first: the first position to pack.
+        last: the position after the last one.
+        symbols: symbols of the alphabet.
+        per_byte: symbols in a byte.
+        out: uint8 [byte], written.
     """
     at = first
     while at >= 0 and not taken[values[at]]:
@@ -181,7 +198,7 @@ def _pack(
 
 
 class SliceCounts:
-    """How often each value of a solved slice occurs, for its statistics and its files' alphabets."""
+    """Counts of each value of a solved slice, for its statistics and for the alphabets of its files."""
 
     def __init__(self, results: Results) -> None:
         self._results = results
@@ -190,9 +207,9 @@ class SliceCounts:
         _count(results, self._by_value, self._by_dtw, self._by_dtb)
 
     def packed(self, metric: Metric) -> tuple[tuple[int, ...], Callable[[int, int], bytes]]:
-        """The alphabet of a metric's file, and a function that packs its positions `first` to `last` - 1.
+        """Return the alphabet of a metric's file, and a function that packs positions `first` to `last` - 1.
 
-        See docs/format.md. The slice must have been solved with the metric.
+        The slice must have been solved with the metric. docs/format.md describes the packing.
         """
         results, value = self._results, np.arange(256) & VALUE
         source, most, stored = {
@@ -219,7 +236,7 @@ class SliceCounts:
         return tuple(alphabet.tolist()), pack
 
     def statistics(self, material: Material) -> Statistics:
-        """The statistics of the slice, with its positions that have a capture.
+        """Return the statistics of the slice, which count positions with a capture too.
 
         The longest DTW and DTB are None if the slice was solved without them.
         """
@@ -273,11 +290,17 @@ class SliceCounts:
 
 
 def _trimmed(counts: NDArray[np.int64]) -> tuple[int, ...]:
+    """Return counts as a tuple without zeros at the end."""
     return tuple(np.trim_zeros(counts, "b").tolist())
 
 
 def keep_longest(counted: Statistics, before: Statistics, kept: Iterable[Metric]) -> Statistics:
-    """What is `counted` of a slice that was solved without some metrics whose tables are `kept`, with the
-    longest distances of these tables from `before`."""
+    """Return statistics completed by the longest distances of tables that are kept.
+
+    Args:
+        counted: statistics of a slice that was solved without some metrics.
+        before: statistics of the slice from before.
+        kept: the metrics of the tables that are kept.
+    """
     names = [name for metric in kept for name in _OF_METRIC.get(metric, ())]
     return replace(counted, **{name: getattr(before, name) for name in names})

@@ -1,4 +1,4 @@
-"""A material and its mirror: from their files to a solver that goes on from them, from a solver to files."""
+"""Restore a pair of slices from its files, and write a solved pair to files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,38 +17,49 @@ from tablebase.tables.table import Table
 
 
 def restores_from(with_scores: bool) -> list[Metric]:
-    """The metrics whose files hold what a solver needs to know of a solved slice. (DTB is no other slice's
-    business.)"""
+    """Return the metrics whose files the solver needs to restore a slice; no other slice depends on DTB."""
     return [Metric.WDL, Metric.DTC] + ([Metric.DTW] if with_scores else [])
 
 
 def can_restore(pair: Material, slices: Mapping[Material, SliceRecord], with_scores: bool) -> bool:
-    """Whether the files of a pair hold all that a solver needs to know of it."""
+    """Whether the files of a pair hold all that the solver needs to restore it."""
     wanted = set(restores_from(with_scores))
     return all(m in slices and slices[m].files.keys() >= wanted for m in both(pair))
 
 
 def restore_pair(
-    crew: SliceSolver, pair: Material, directory: Path, slices: Mapping[Material, SliceRecord], run: Map
+    solver: SliceSolver, pair: Material, directory: Path, slices: Mapping[Material, SliceRecord], run: Map
 ) -> Pair:
-    """Fill in the after tables of a pair from its files in a directory; or, where these do not hold enough,
-    by solving it again. Returns its values, of positions without a capture.
+    """Fill in the successor tables of a pair from its files, or solve it again if files are missing.
+
+    Args:
+        solver: the solver with the successor tables.
+        pair: the pair.
+        directory: the directory of the files.
+        slices: the records of the manifest.
+        run: does the work, such as the `map` of a ThreadPoolExecutor.
+
+    Returns:
+        The values of the pair; those of positions with a capture may be wrong.
 
     Raises:
         TableError: a file is damaged.
         OSError: a file cannot be read.
+        DistanceOverflowError: a distance does not fit the solver.
+        StoppedError: the solver was stopped.
     """
-    if not can_restore(pair, slices, crew.with_scores):
-        return crew.solve(pair)
-    own = _read(crew, pair, directory, run)
-    results = own, own if pair == pair.mirror else _read(crew, pair.mirror, directory, run)
-    crew.restore(pair, results)
+    if not can_restore(pair, slices, solver.with_scores):
+        return solver.solve(pair)
+    own = _read(solver, pair, directory, run)
+    results = own, own if pair == pair.mirror else _read(solver, pair.mirror, directory, run)
+    solver.restore(pair, results)
     return results
 
 
-def _read(crew: SliceSolver, material: Material, directory: Path, run: Map) -> Results:
-    results = crew.empty_results(material)
-    for metric in restores_from(crew.with_scores):
+def _read(solver: SliceSolver, material: Material, directory: Path, run: Map) -> Results:
+    """Read the values of a material from its files."""
+    results = solver.empty_results(material)
+    for metric in restores_from(solver.with_scores):
         with Table(directory / table_name(material, metric)) as table:
             read_stored(metric, table.read_all(run), results)
     return results
@@ -66,13 +77,13 @@ def write_pair(
     """Write the tables of a solved pair.
 
     Args:
-        directory: where to.
+        directory: the directory to write to.
         pair: the pair.
         solved: its values.
-        metrics: what to store of it.
-        ruleset: what outcomes hold under.
-        before: records of what is there already, with files of other metrics that stay.
-        run: does the work, e.g. the `map` of a ThreadPoolExecutor.
+        metrics: the metrics to store.
+        ruleset: the draw rules that the outcomes obey.
+        before: records of the files that exist already; files of other metrics stay.
+        run: does the work, such as the `map` of a ThreadPoolExecutor.
 
     Returns:
         The records of the pair's materials for the manifest.

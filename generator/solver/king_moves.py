@@ -1,10 +1,10 @@
-"""King moves for 32 positions at once.
+"""King moves of 32 positions at once.
 
-One king of the mover is the *lane*: everything else fixed, the squares it may stand on are the bits of a
-uint32 *word*. A slide of the lane king is then a fill of the successors' word through the empty squares; a
-move of another king is the successors' word without the lanes that stand in its way. All arithmetic must stay
-uint32, or the loops over words no longer vectorise: numba widens every operation to 64 bits unless its result
-is wrapped again.
+One king of the mover is the *lane king*. With all other pieces fixed, the squares it may be on are the bits
+of a uint32 *word*. Moves of the lane king are a fill of the word after them through the empty squares. A move
+of another king is the word after it, without the lanes whose king blocks the way. All arithmetic must stay
+uint32, or the loops over words are not vectorised: numba widens every operation to 64 bits unless its result
+is converted again.
 """
 
 from typing import Any
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from tablebase.kernels.jit import inlined
 
-# A row holds four dark squares; in even rows (the first is row 0) they stand half a step to the left of the
-# odd rows'.
+# A row has four dark squares. In even rows (the first is row 0) they are half a step to the left of those in
+# odd rows.
 _EVEN_ROWS = np.uint32(0x0F0F0F0F)
 _ODD_ROWS = np.uint32(0xF0F0F0F0)
 _NOT_FIRST_OF_EVEN = np.uint32(0x0E0E0E0E)
@@ -76,9 +76,17 @@ def _two_down_left(x: Any) -> Any:
 
 
 @inlined
-def _slides_along(goal: Any, empty: Any, step: Any, two_steps: Any) -> Any:
-    """The squares one `step` beyond `goal`, or beyond it through `empty` squares. Doubling: one, two and four
-    steps cover a diagonal's seven."""
+def _slide_sources_along(goal: Any, empty: Any, step: Any, two_steps: Any) -> Any:
+    """Return the squares from which a king slides in one direction onto a square of `goal`.
+
+    Doubling covers the seven steps of a diagonal: one, two and four steps.
+
+    Args:
+        goal: uint32 set, within `empty`.
+        empty: uint32 set of empty squares.
+        step: moves a set one step against the direction of the slide.
+        two_steps: moves a set two steps.
+    """
     goal = np.uint32(goal | np.uint32(empty & step(goal)))
     empty = np.uint32(empty & step(empty))
     goal = np.uint32(goal | np.uint32(empty & two_steps(goal)))
@@ -88,16 +96,15 @@ def _slides_along(goal: Any, empty: Any, step: Any, two_steps: Any) -> Any:
 
 
 @inlined
-def slides(goal: Any, empty: Any) -> Any:
-    """The squares from which a king slides onto a square of `goal`, over `empty` squares (uint32 sets; `goal`
-    within `empty`)."""
+def slide_sources(goal: Any, empty: Any) -> Any:
+    """Return the empty squares from which a king slides onto a square of `goal`, a subset of `empty`."""
     up = np.uint32(
-        _slides_along(goal, empty, _up_right, _two_up_right)
-        | _slides_along(goal, empty, _up_left, _two_up_left)
+        _slide_sources_along(goal, empty, _up_right, _two_up_right)
+        | _slide_sources_along(goal, empty, _up_left, _two_up_left)
     )
     down = np.uint32(
-        _slides_along(goal, empty, _down_right, _two_down_right)
-        | _slides_along(goal, empty, _down_left, _two_down_left)
+        _slide_sources_along(goal, empty, _down_right, _two_down_right)
+        | _slide_sources_along(goal, empty, _down_left, _two_down_left)
     )
     return np.uint32(np.uint32(up | down) & empty)
 
@@ -112,7 +119,7 @@ def king_moves(
     first: int,
     count: int,
     columns: int,
-    others: NDArray[np.uint32],
+    opponent_sets: NDArray[np.uint32],
     occupied: int,
     blockers: int,
     steps: NDArray[np.int32],
@@ -120,26 +127,36 @@ def king_moves(
     empty: NDArray[np.uint32],
     path: NDArray[np.uint32],
 ) -> None:
-    """For a strip of words, the lanes with a king move to a position of `goals` (or, `inverted`, outside
-    `goals`).
+    """Find the lanes with a king move to a position of `goals`, for a strip of words.
 
-    `goals` from `base` on are the words of one block. The strip is row `row` (one set of the mover's other
-    kings), columns `first` to `first + count` (sets of the other side's kings, `others`). `occupied`: the
-    mover's other kings and all men; `blockers`: the men alone. `steps` from `at` on: where the other kings
-    slide (see `Subsets.king_steps`). `empty` and `path` are room to work in. Writes `reach[0:count]`.
+    Args:
+        reach: uint32 [count], written: the lanes.
+        goals: uint32 [word], from `base` on the words of one block.
+        inverted: whether moves to positions outside `goals` count instead.
+        base: the first word of the block.
+        row: the row of the strip: the rank of the mover's other kings.
+        first: the first column of the strip: the rank of the opponent's kings.
+        count: how many columns there are.
+        columns: columns of a block.
+        opponent_sets: uint32 [column], the sets of the opponent's kings.
+        occupied: bit set, the mover's other kings and all men.
+        blockers: bit set, all men.
+        steps: int32, the moves of the mover's other kings (see `Subsets.king_steps`).
+        at: where these moves begin in `steps`.
+        empty: uint32 [count], overwritten.
+        path: uint32 [count], overwritten.
     """
     fixed = np.uint32(occupied)
     flip = ALL_LANES if inverted else np.uint32(0)
     base += first
     here = goals[base + row * columns : base + row * columns + count]
-    kings = others[first : first + count]
+    kings = opponent_sets[first : first + count]
     for c in range(count):
         e = np.uint32(~np.uint32(fixed | kings[c]))
         empty[c] = e
-        reach[c] = slides(np.uint32(np.uint32(here[c] ^ flip) & e), e)
+        reach[c] = slide_sources(np.uint32(np.uint32(here[c] ^ flip) & e), e)
     while steps[at] != -2:
-        # One king, one direction, square by square; a lane king in the way blocks this square and all beyond
-        # it.
+        # One king, one direction, square by square. A lane king blocks its square and all after it.
         blocked = False
         for c in range(count):
             path[c] = ALL_LANES

@@ -1,17 +1,17 @@
-"""Who wins on the board, where nobody asks for DTW: a pass more, for the few blocks that need it.
+"""Outcomes without draw rules, for runs without DTW: one more pass, for the few batches that need it.
 
-On the board and under the rules a block's positions have the same outcome, unless one of its exits has
-another on the board, or the limit of the rules has cut its pass short. Only then the king moves are gone
-through once more, over the exits as they are on the board and without a limit. Distances do not matter, so
-that all exits count at once. What is decided there and not under the rules is a cursed win or a blessed loss,
-and its words are listed (generator/solver/successors.py).
+The outcomes of a batch are the same with and without draw rules, unless one of its conversions has a
+different outcome without them, or the limit of the rules has ended the DTC pass early. Only then the king
+moves are visited once more, with conversions as they are without draw rules and without a limit. Distances do
+not matter, so all conversions count from the first ply on. A position that is decided here only is a cursed
+win or a blessed loss, and its words become exceptions (generator/solver/successors.py).
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.solver.kingless import settle
-from generator.solver.passes import TOO_LONG, spread_at_once
+from generator.solver.kingless import solve_kingless_blocks
+from generator.solver.passes import TOO_LONG, dtc_pass
 from generator.solver.side import Side, word_count
 from generator.solver.subsets import Subsets
 from generator.solver.successors import LONGEST_PLIES, OutcomeExceptions, SuccessorTables
@@ -20,26 +20,35 @@ from tablebase.kernels.jit import inner
 
 
 @inner
-def exits_differ(sides: tuple[Side, Side], count: int) -> bool:
-    """Whether any exit of a batch has another outcome on the board than under the rules."""
+def needs_outcome_pass(sides: tuple[Side, Side], count: int) -> bool:
+    """Whether any conversion of a batch has a different outcome without draw rules."""
     for s in range(count):
         rule_win, rule_safe = sides[s].rule_win, sides[s].rule_safe
-        board_win, board_safe = sides[s].board_win, sides[s].board_safe
+        unruled_win, unruled_safe = sides[s].unruled_win, sides[s].unruled_safe
         differ = np.uint32(0)
         for word in range(sides[s].blocks * word_count(sides[s])):
-            wins = np.uint32(rule_win[word] ^ board_win[word])
-            differ = np.uint32(differ | np.uint32(wins | np.uint32(rule_safe[word] ^ board_safe[word])))
+            wins = np.uint32(rule_win[word] ^ unruled_win[word])
+            differ = np.uint32(differ | np.uint32(wins | np.uint32(rule_safe[word] ^ unruled_safe[word])))
         if differ:
             return True
     return False
 
 
 @inner
-def list_board_words(side: Side, afters: SuccessorTables, out: OutcomeExceptions, found: int) -> int:
-    """After the pass on the board, list the words of one side that stand otherwise in its after table: in
-    `out` from number `found` on, as far as there is room. Returns how many there are then."""
+def list_exceptions(side: Side, successors: SuccessorTables, out: OutcomeExceptions, found: int) -> int:
+    """List the words of one side that are different from its successor table, after the outcome pass.
+
+    Args:
+        side: the side to move.
+        successors: the successor tables with the outcomes under the rules.
+        out: takes the words from index `found` on, as far as they fit.
+        found: how many words are listed already.
+
+    Returns:
+        How many words are listed, with those that do not fit.
+    """
     words, starts, lost, won = word_count(side), side.word_start, side.lost, side.won
-    lost_after, won_after = afters.lost, afters.won
+    lost_after, won_after = successors.lost, successors.won
     packed, first_bits = side.lanes == 1, side.first_bit
     out_words, out_lost, out_won = out.words, out.lost, out.won
     for block in range(side.blocks):
@@ -65,25 +74,35 @@ def list_board_words(side: Side, afters: SuccessorTables, out: OutcomeExceptions
 
 
 @inner
-def pass_on_board(
+def run_outcome_pass(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
-    afters: SuccessorTables,
-    strip_room: NDArray[np.uint32],
+    successors: SuccessorTables,
+    strip_buffer: NDArray[np.uint32],
     out: OutcomeExceptions,
 ) -> int:
-    """The pass on the board of a batch that is solved under the rules, its words in the after tables.
-    Completes the values, lists the words that differ in `out`, and returns how many there are (more than have
-    room: call again with more), or TOO_LONG."""
+    """Run the outcome pass of a batch that is solved under the rules, and list its exceptions.
+
+    Args:
+        sides: both sides to move.
+        count: 1 if each block is its own mirror, else 2.
+        tables: tables over the sets of kings.
+        successors: the successor tables with the outcomes under the rules.
+        strip_buffer: uint32 [3 * STRIP], overwritten.
+        out: takes the exceptions.
+
+    Returns:
+        How many exceptions there are (if they do not fit, call again with a larger list), or TOO_LONG.
+    """
     no_scores = sides[0].value[:0]
-    no_limit, on_board = signed(LONGEST_PLIES), count > 0
+    no_limit, unruled = signed(LONGEST_PLIES), count > 0
     if sides[0].kings and sides[0].opponent_kings:
-        if not spread_at_once(sides, count, tables, no_limit, on_board, strip_room):
+        if not dtc_pass(sides, count, tables, no_limit, unruled, strip_buffer):
             return TOO_LONG
     else:
-        settle(sides, count, tables, no_limit, no_scores, on_board, strip_room)
+        solve_kingless_blocks(sides, count, tables, no_limit, no_scores, unruled, strip_buffer)
     found = signed(0)
     for s in range(count):
-        found = list_board_words(sides[s], afters, out, found)
+        found = list_exceptions(sides[s], successors, out, found)
     return found

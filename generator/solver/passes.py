@@ -1,23 +1,23 @@
-"""Retrograde analysis inside blocks: values spread backwards over king moves, one ply at a time.
+"""Passes of retrograde analysis over the king moves inside blocks, one ply at a time.
 
-All positions of a distance are found before those of the next: at ply d the new wins have a king move to a
-position lost in d - 1 (or an exit that wins in d), the new losses have none to a position not yet won. Each
-new result is scattered once into the words of the other side, where the positions that lead to it find it.
+All positions of a distance are found before those of the next. At ply d, the new wins have a king move to a
+position lost in d - 1, or a conversion that wins in d; the new losses have no king move to a position that is
+not yet won. Each new result is written once into the words of the other side, from which the positions that
+lead to it read it.
 
-Two passes use it. On the board (DTW) exits come in when their distance is reached, wins at odd and losses at
-even plies. Under the rules (DTC) all exits are one ply long, and the pass ends at the limit of the rule.
-Without DTW, a pass like the latter tells who wins on the board, where that is another question
-(generator/solver/outcome_pass.py).
+The DTW pass solves without draw rules: conversions are admitted when their distance is reached, wins at odd
+and losses at even plies. The DTC pass solves under the rules: every conversion is one ply long, and the pass
+ends at the limit of the king-moves rule. The DTB pass counts plies to the next change of material. Without
+DTW, a pass like that of DTC finds the outcomes without draw rules (generator/solver/outcome_pass.py).
 
-A *batch* of blocks of the same shape, which do not lead to each other, goes through together: a block of few
-words would drown in what a pass costs. Both sides have kings; where one has none nothing spreads
-(generator/solver/kingless.py).
+A *batch* of blocks of one shape, which do not lead to each other, is solved together: a small block alone
+would take less time than the overhead of a pass. Both sides have kings; blocks in which a side has none need
+no pass (generator/solver/kingless.py).
 
-A ply has three steps: what is new is let in, results are found, results are applied. The work of the last
-two can be shared by threads, as `part` of `parts`, with the end of each step as a barrier
-(generator/solver/parallel.py): each finds the results of some rows of words, and applies those of some lanes.
-Different lanes of the mover are
-different sets of its kings, and so different words of the other side: no two threads write to the same word.
+A ply has three steps: admit conversions, find results, apply results. Threads can share the last two, each a
+`part` of `parts`, and wait for each other after each step (generator/solver/parallel.py). A thread finds the
+results of some rows of words, and applies the results of some lanes. Different lanes of the mover are
+different sets of its kings, and so different words of the other side: no two threads write to one word.
 """
 
 import numpy as np
@@ -31,28 +31,41 @@ from generator.solver.successors import LONGEST_PLIES, WIN_AT_ONCE
 from tablebase.kernels.bits import lowest, signed
 from tablebase.kernels.jit import inlined, inner
 
+# Error codes: a distance does not fit a score; a DTC does not fit a value.
 TOO_LONG = -1
 DTC_TOO_LONG = -3
+# No ply: the strip or row has not changed.
 NEVER = 255
 
 
-# Arrays are taken out of their tuples before the loops: numba counts references at each such access. Whether
-# it is about wins is worked out, not written as a literal, or numba compiles these kernels once for each.
+# Arrays are taken out of their tuples before the loops: numba counts references at each such access. `wins`
+# is always a calculated value, not a literal: numba would compile a kernel once for each literal.
 
 
 @inner
 def _find(
-    side: Side, tables: Subsets, wins: bool, ply: int, strip_room: NDArray[np.uint32], part: int, parts: int
+    side: Side, tables: Subsets, wins: bool, ply: int, strip_buffer: NDArray[np.uint32], part: int, parts: int
 ) -> None:
-    """New wins (a king move to a lost position) or losses (none to a position not yet won) of the strips
-    whose successors have changed."""
+    """Find new wins (king moves to a lost position) or new losses (none to a position that is not yet won).
+
+    Only strips are visited whose successors have changed at this ply.
+
+    Args:
+        side: the side to move.
+        tables: tables over the sets of kings.
+        wins: whether to find wins; else losses.
+        ply: the ply of the pass.
+        strip_buffer: uint32 [3 * STRIP], overwritten.
+        part: which part of the rows to do.
+        parts: how many parts there are.
+    """
     columns, rows, strips = side.columns, side.rows, strip_count(side)
     changed = side.lost_changed if wins else side.won_changed
     goals = side.lost if wins else side.won
     results = side.new_wins if wins else side.new_losses
     touched_rows, open_lanes, held_lanes = side.touched, side.open, side.held
     men, opponent_men = side.men, side.opponent_men
-    reach, empty, path = strip_room[:STRIP], strip_room[STRIP : 2 * STRIP], strip_room[2 * STRIP :]
+    reach, empty, path = strip_buffer[:STRIP], strip_buffer[STRIP : 2 * STRIP], strip_buffer[2 * STRIP :]
     own = tables.start[side.kings - 1]
     own_sets, king_steps, steps_start = tables.squares[own:], tables.king_steps, tables.king_steps_start[own:]
     others = tables.squares[tables.start[side.opponent_kings] : tables.start[side.opponent_kings + 1]]
@@ -65,7 +78,7 @@ def _find(
         count = min(STRIP, columns - first)
         blockers = signed(men[block] | opponent_men[block])
         base = block * rows * columns
-        # Threads take turns, as rows of high sets have few lanes.
+        # Threads take rows in turn, as rows of high sets have few lanes.
         for row in range((part + strip) % parts, rows, parts):
             at = base + row * columns + first
             still_open = open_lanes[at : at + count]
@@ -120,9 +133,25 @@ def _apply(
     part: int,
     parts: int,
 ) -> int:
-    """Decide the new results of one kind: put down their `value`, where none is known, and write each into
-    every word of the other side that holds the position: into what its moves lead to, and into the scores of
-    those whose value is put down (score 0: no scores). Returns how many results there were."""
+    """Apply the new results of one kind: write their values and scores, and add them to the other words.
+
+    Args:
+        side: the side to move, with its new wins and losses.
+        other: the other side, whose `lost` or `won` words get the results.
+        tables: tables over the sets of kings.
+        wins: whether to apply wins; else losses.
+        values: uint8 [word * 32 + lane], written where it is NOT_DECIDED.
+        value: the value to write.
+        ply: the ply of the pass.
+        scores: uint8 [score], of the other side; written for each new value.
+        score_starts: int64 [block], where the scores of a block begin.
+        score: the score to write; 0 for none.
+        part: which part of the lanes to do.
+        parts: how many parts there are.
+
+    Returns:
+        How many results there were.
+    """
     results = side.new_wins if wins else side.new_losses
     goals = other.won if wins else other.lost
     changed = other.won_changed if wins else other.lost_changed
@@ -175,8 +204,8 @@ def _apply(
 
 
 @inner
-def _take_events(side: Side, slot: int, wins: bool, ply: int) -> None:
-    """The exits whose distance is reached: wins, or losses and lanes no longer held."""
+def _admit_events(side: Side, slot: int, wins: bool, ply: int) -> None:
+    """Admit the conversions of a slot of events: wins, or losses and lanes that are no longer held."""
     event = signed(side.event_first[slot])
     if event < 0:
         return
@@ -210,14 +239,15 @@ def _take_events(side: Side, slot: int, wins: bool, ply: int) -> None:
 
 
 @inner
-def _begin(side: Side) -> None:
+def _init_side(side: Side) -> None:
+    """Clear the state of a side before a pass: all quiet lanes are open."""
     words = side.blocks * word_count(side)
     side.lost[:words] = 0
     side.won[:words] = 0
     open_lanes, quiet = side.open, side.quiet
     for strip in range(side.blocks * strip_count(side)):
         side.lost_changed[strip] = NEVER
-        side.won_changed[strip] = 0  # positions without any move
+        side.won_changed[strip] = 0  # to find positions without any move
     side.touched[: side.blocks * strip_count(side) * side.rows] = NEVER
     side.new_wins[:words] = 0
     side.new_losses[:words] = 0
@@ -226,15 +256,16 @@ def _begin(side: Side) -> None:
 
 
 @inlined
-def _hold_exits(side: Side, words: int) -> None:
+def _hold_conversions(side: Side, words: int) -> None:
+    """Hold all lanes that have a conversion."""
     held, rule_any = side.held, side.rule_any
     for word in range(words):
         held[word] = rule_any[word]
 
 
 @inner
-def _close(side: Side, ply: int) -> None:
-    """Results applied at the ply before are no longer open, and no longer new."""
+def _retire_results(side: Side, ply: int) -> None:
+    """Remove the results of the ply before from the open lanes and from the new results."""
     touched, open_lanes, new_wins, new_losses = side.touched, side.open, side.new_wins, side.new_losses
     rows, columns, strips = side.rows, side.columns, strip_count(side)
     for strip in range(side.blocks * strips):
@@ -257,33 +288,33 @@ def _close(side: Side, ply: int) -> None:
 
 
 @inner
-def begin_on_board(sides: tuple[Side, Side], count: int, ply: int) -> None:
-    """The first step of a ply of the pass on the board."""
+def begin_dtw_ply(sides: tuple[Side, Side], count: int, ply: int) -> None:
+    """Begin a ply of the DTW pass: the first step."""
     for s in range(count):
         if ply == 0:
-            _begin(sides[s])
-        _close(sides[s], ply)
+            _init_side(sides[s])
+        _retire_results(sides[s], ply)
         wins = ply % 2 == 1
-        _take_events(sides[s], WINS_SLOT + ply // 2 if wins else ply // 2, wins, ply)
+        _admit_events(sides[s], WINS_SLOT + ply // 2 if wins else ply // 2, wins, ply)
 
 
 @inner
-def find_on_board(
+def find_dtw(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
     ply: int,
-    strip_room: NDArray[np.uint32],
+    strip_buffer: NDArray[np.uint32],
     part: int,
     parts: int,
 ) -> None:
-    """The second step of a ply of the pass on the board: wins at odd, losses at even plies."""
+    """Find the results of a ply of the DTW pass, wins at odd and losses at even plies: the second step."""
     for s in range(count):
-        _find(sides[s], tables, ply % 2 == 1, ply, strip_room, part, parts)
+        _find(sides[s], tables, ply % 2 == 1, ply, strip_buffer, part, parts)
 
 
 @inner
-def apply_on_board(
+def apply_dtw(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
@@ -292,7 +323,7 @@ def apply_on_board(
     part: int,
     parts: int,
 ) -> int:
-    """The third step of a ply of the pass on the board; how many positions it decides."""
+    """Apply the results of a ply of the DTW pass: the third step; return how many there are."""
     wins = ply % 2 == 1
     score = (ply + 1) // 2 if wins else WIN_AT_ONCE - ply // 2
     decided = 0
@@ -307,37 +338,47 @@ def apply_on_board(
 
 
 @inner
-def spread_on_board(
+def dtw_pass(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
     scores: NDArray[np.uint8],
     last_slot: int,
-    strip_room: NDArray[np.uint32],
+    strip_buffer: NDArray[np.uint32],
 ) -> int:
-    """DTW of a batch, from `held`, `quiet` and the events of its exits, the last in `last_slot` (see
-    `list_events`). `count` is 1 where the blocks are their own twins (both sides are the same positions).
-    Returns 0, or TOO_LONG where a distance does not fit a score."""
+    """Run the DTW pass of a batch from `held`, `quiet` and the events of its conversions.
+
+    Args:
+        sides: both sides to move.
+        count: 1 if each block is its own mirror, so that both sides are the same positions; else 2.
+        tables: tables over the sets of kings.
+        scores: uint8 [score], the scores of the successor tables.
+        last_slot: the last slot of events (see `list_events`).
+        strip_buffer: uint32 [3 * STRIP], overwritten.
+
+    Returns:
+        0, or TOO_LONG if a distance does not fit a score.
+    """
     ply = 0
     idle = 0
     while ply // 2 <= last_slot or idle < 2:
         if ply > LONGEST_PLIES:
             return TOO_LONG
-        begin_on_board(sides, count, ply)
-        find_on_board(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
-        decided = apply_on_board(sides, count, tables, scores, ply, FIRST_PART, ONE_PART)
+        begin_dtw_ply(sides, count, ply)
+        find_dtw(sides, count, tables, ply, strip_buffer, FIRST_PART, ONE_PART)
+        decided = apply_dtw(sides, count, tables, scores, ply, FIRST_PART, ONE_PART)
         idle = 0 if decided else idle + 1
         ply += 1
     return 0
 
 
 @inlined
-def _take_exits_at_once(side: Side, on_board: bool) -> None:
-    """At ply 1 of a pass that is not about DTW all exits count: every one is a zeroing move."""
-    win_exits = side.board_win if on_board else side.rule_win
-    safe_exits = side.board_safe if on_board else side.rule_safe
+def _admit_conversions(side: Side, unruled: bool) -> None:
+    """Admit all conversions, at ply 1 of the DTC and outcome passes: each is a zeroing move."""
+    win_conversions = side.unruled_win if unruled else side.rule_win
+    safe_conversions = side.unruled_safe if unruled else side.rule_safe
     for word in range(side.blocks * word_count(side)):
-        win, safe = win_exits[word], safe_exits[word]
+        win, safe = win_conversions[word], safe_conversions[word]
         side.new_wins[word] = win
         side.new_losses[word] = np.uint32(
             side.rule_any[word] & np.uint32(~np.uint32(np.uint32(win | safe) | side.quiet[word]))
@@ -349,40 +390,40 @@ def _take_exits_at_once(side: Side, on_board: bool) -> None:
 
 
 @inner
-def begin_at_once(sides: tuple[Side, Side], count: int, ply: int, on_board: bool) -> None:
-    """The first step of a ply of the pass under the rules; or `on_board`, of the one without distances."""
+def begin_dtc_ply(sides: tuple[Side, Side], count: int, ply: int, unruled: bool) -> None:
+    """Begin a ply of the DTC pass, or of the outcome pass (`unruled`): the first step."""
     for s in range(count):
         side = sides[s]
         if ply == 0:
-            _begin(side)
+            _init_side(side)
             words = side.blocks * word_count(side)
-            _hold_exits(side, words)
-        _close(side, ply)
+            _hold_conversions(side, words)
+        _retire_results(side, ply)
         if ply == 1:
-            _take_exits_at_once(side, on_board)
+            _admit_conversions(side, unruled)
 
 
 @inner
-def find_both(
+def find_wins_and_losses(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
     ply: int,
-    strip_room: NDArray[np.uint32],
+    strip_buffer: NDArray[np.uint32],
     part: int,
     parts: int,
 ) -> None:
-    """The second step of a ply of these passes, and of the one to the balance change."""
+    """Find the results of a ply of the DTC, outcome and DTB passes: the second step."""
     for s in range(count):
         for kind in range(2):
-            _find(sides[s], tables, kind == 0, ply, strip_room, part, parts)
+            _find(sides[s], tables, kind == 0, ply, strip_buffer, part, parts)
 
 
 @inner
-def apply_at_once(
-    sides: tuple[Side, Side], count: int, tables: Subsets, ply: int, on_board: bool, part: int, parts: int
+def apply_dtc(
+    sides: tuple[Side, Side], count: int, tables: Subsets, ply: int, unruled: bool, part: int, parts: int
 ) -> int:
-    """The third step of a ply of these passes; how many positions it decides."""
+    """Apply the results of a ply of the DTC or outcome pass: the third step; return how many there are."""
     decided = 0
     for s in range(count):
         t = count - 1 - s
@@ -391,7 +432,7 @@ def apply_at_once(
         for kind in range(2):
             wins = kind == 0
             value = 2 * ply + (1 if wins else 0)
-            if on_board:
+            if unruled:
                 value = CURSED_WIN if wins else BLESSED_LOSS
             decided += _apply(
                 sides[s],
@@ -411,53 +452,78 @@ def apply_at_once(
 
 
 @inner
-def spread_at_once(
+def dtc_pass(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
     limit: int,
-    on_board: bool,
-    strip_room: NDArray[np.uint32],
+    unruled: bool,
+    strip_buffer: NDArray[np.uint32],
 ) -> bool:
-    """DTC of a batch: the positions won or lost under the rules, no more than `limit` plies from their next
-    zeroing move or the end of the game. Or `on_board`, what those are that have no value yet and win or lose
-    there. Returns whether it has come to rest: more plies would decide no more."""
+    """Run the DTC pass of a batch, or the outcome pass (`unruled`).
+
+    The DTC pass decides positions that are won or lost under the rules, up to `limit` plies before their next
+    zeroing move or the end of the game. The outcome pass decides positions without a value that are won or
+    lost without draw rules.
+
+    Args:
+        sides: both sides to move.
+        count: 1 if each block is its own mirror, else 2.
+        tables: tables over the sets of kings.
+        limit: the last ply.
+        unruled: whether this is the outcome pass.
+        strip_buffer: uint32 [3 * STRIP], overwritten.
+
+    Returns:
+        Whether all positions are decided that more plies would decide.
+    """
     for ply in range(limit + 1):
-        begin_at_once(sides, count, ply, on_board)
-        find_both(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
-        decided = apply_at_once(sides, count, tables, ply, on_board, FIRST_PART, ONE_PART)
+        begin_dtc_ply(sides, count, ply, unruled)
+        find_wins_and_losses(sides, count, tables, ply, strip_buffer, FIRST_PART, ONE_PART)
+        decided = apply_dtc(sides, count, tables, ply, unruled, FIRST_PART, ONE_PART)
         if ply >= 2 and not decided:
             return True
     return False
 
 
 @inner
-def spread_balance(
+def dtb_pass(
     sides: tuple[Side, Side],
     count: int,
     tables: Subsets,
     scores: tuple[NDArray[np.uint8], NDArray[np.uint8]],
     limit: int,
     last_slot: int,
-    strip_room: NDArray[np.uint32],
+    strip_buffer: NDArray[np.uint32],
 ) -> None:
-    """DTB of a batch: plies to the next balance change, where that comes within `limit` plies, from `quiet`,
-    `rule_any` and the events of its exits, the last in `last_slot`. The 15-king-moves rule is not looked at:
-    it cannot bind within so many plies (those beyond it are found by `climb` of generator/solver/dtb.py)."""
+    """Run the DTB pass of a batch up to `limit` plies, from the events of its conversions.
+
+    The king-moves rule is ignored, as it cannot end a game within so few plies. (`dtb_beyond_limit` of
+    generator/solver/dtb.py finds DTB beyond its limit.)
+
+    Args:
+        sides: both sides to move, with `quiet`, `rule_any` and events.
+        count: 1 if each block is its own mirror, else 2.
+        tables: tables over the sets of kings.
+        scores: uint8 [score] for both sides, the DTB scores of their tiers.
+        limit: the last ply.
+        last_slot: the last slot of events.
+        strip_buffer: uint32 [3 * STRIP], overwritten.
+    """
     for s in range(count):
-        _begin(sides[s])
+        _init_side(sides[s])
         words = sides[s].blocks * word_count(sides[s])
-        _hold_exits(sides[s], words)
+        _hold_conversions(sides[s], words)
     for ply in range(limit + 1):
         for s in range(count):
-            _close(sides[s], ply)
+            _retire_results(sides[s], ply)
             for kind in range(2):
-                _take_events(sides[s], WINS_SLOT + ply if kind == 0 else ply, kind == 0, ply)
-        find_both(sides, count, tables, ply, strip_room, FIRST_PART, ONE_PART)
+                _admit_events(sides[s], WINS_SLOT + ply if kind == 0 else ply, kind == 0, ply)
+        find_wins_and_losses(sides, count, tables, ply, strip_buffer, FIRST_PART, ONE_PART)
         decided = 0
         for s in range(count):
             t = count - 1 - s
-            starts, plies = sides[t].balance_start, sides[s].dtb
+            starts, plies = sides[t].dtb_score_start, sides[s].dtb
             for kind in range(2):
                 wins = kind == 0
                 score = ply + 1 if wins else WIN_AT_ONCE - (ply + 1)

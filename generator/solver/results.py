@@ -1,12 +1,16 @@
-"""The values of a slice as the solver leaves them: outcome and DTC in one byte a position.
+"""Values of a slice as the solver leaves them: outcome and DTC in one byte a position.
 
-    2 * DTC + 1    won under the rules        CURSED_WIN      won on the board alone
-    2 * DTC        lost under the rules       BLESSED_LOSS    lost on the board alone
-                                              DRAW            neither
+| byte         | meaning                                       |
+| ------------ | --------------------------------------------- |
+| 2 * DTC + 1  | won under the rules                           |
+| 2 * DTC      | lost under the rules                          |
+| CURSED_WIN   | won without draw rules, drawn under them      |
+| BLESSED_LOSS | lost without draw rules, drawn under them     |
+| DRAW         | drawn without draw rules                      |
 
-So the lowest bit says who wins, wherever somebody does. While a block is being solved a byte is NOT_DECIDED
-until something is known of it, and what stays so is a draw; in the results of a slice the STORED bit comes on
-top, where the position has no capture and its value goes into the files.
+So the lowest bit tells a win from a loss. While a block is solved, a byte is NOT_DECIDED until its value is
+known; the bytes that stay so are draws. In the results of a slice the STORED bit is added for positions
+without a capture, whose values are written to files.
 """
 
 from typing import NamedTuple
@@ -16,15 +20,15 @@ from numpy.typing import NDArray
 
 NOT_DECIDED = 255
 STORED = 128
-VALUE = 127  # what is left without the STORED bit
+VALUE = 127  # mask of a byte without the STORED bit
 
 DRAW = NOT_DECIDED & VALUE
 CURSED_WIN = 125
 BLESSED_LOSS = 124
-# The longest DTC that there is room for; the solver stops with an error where there is a longer one.
+# The longest DTC that fits a byte; the solver raises DistanceOverflowError for a longer one.
 LONGEST_DTC = 61
 
-# The outcome of each value, -2 (loss) to 2 (win).
+# The outcome of each value, from -2 (loss) to 2 (win).
 WDL_OF = np.full(STORED, 0, dtype=np.int8)
 WDL_OF[0 : 2 * LONGEST_DTC + 2 : 2] = -2
 WDL_OF[1 : 2 * LONGEST_DTC + 2 : 2] = 2
@@ -32,10 +36,12 @@ WDL_OF[BLESSED_LOSS], WDL_OF[CURSED_WIN] = -1, 1
 
 
 class Results(NamedTuple):
-    """A slice in the order of its index.
+    """Values of a slice in index order.
 
-    `value` uint8: outcome and DTC, and whether the position is stored (see above). `dtw`, `dtb` uint8: in
-    plies, NOT_DECIDED where there is none; empty where nobody asks for them.
+    Attributes:
+        value: uint8 [position], outcome and DTC, and the STORED bit (see above).
+        dtw: uint8 [position], DTW in plies, NOT_DECIDED for draws; empty if DTW is not solved.
+        dtb: uint8 [position], DTB in plies, NOT_DECIDED if there is none; empty if DTB is not solved.
     """
 
     value: NDArray[np.uint8]
@@ -44,24 +50,17 @@ class Results(NamedTuple):
 
 
 def is_stored(results: Results) -> NDArray[np.bool_]:
-    """Which positions have no capture."""
+    """Return for each position whether files store its value, as it has no capture."""
     return results.value >= STORED
 
 
 def outcomes(results: Results) -> NDArray[np.int8]:
-    """The outcome of every position, -2 (loss) to 2 (win)."""
+    """Return the outcome of every position, int8, from -2 (loss) to 2 (win)."""
     found: NDArray[np.int8] = WDL_OF[results.value & VALUE]
     return found
 
 
 def distances(results: Results) -> NDArray[np.uint8]:
-    """The DTC of every position in plies, NOT_DECIDED where it has none."""
+    """Return the DTC of every position in plies, NOT_DECIDED for positions without a DTC."""
     value = results.value & np.uint8(VALUE)
     return np.where(value < BLESSED_LOSS, value >> 1, np.uint8(NOT_DECIDED)).astype(np.uint8)
-
-
-def make_drawn(results: Results, indices: NDArray[np.int64]) -> None:
-    """Positions that are decided under the rules: let them be decided on the board alone."""
-    value = results.value[indices]
-    left = np.where(value & 1, np.uint8(CURSED_WIN), np.uint8(BLESSED_LOSS))
-    results.value[indices] = value & np.uint8(STORED) | left

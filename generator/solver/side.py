@@ -1,5 +1,4 @@
-"""A side to move in a batch of blocks: the shape of its words, and all that is known of them while
-solving."""
+"""One side to move in a batch of blocks: its arrays while the batch is solved."""
 
 from typing import NamedTuple, cast
 
@@ -11,41 +10,60 @@ from generator.solver.successors import SuccessorTables, block_offset
 from tablebase.kernels.bits import popcount
 from tablebase.kernels.jit import inlined, inner, kernel
 
-# Columns are looked at in strips of this many words: two AVX-512 registers, and a fine enough grain to skip
-# by.
+# Columns are read in strips of this many words: two AVX-512 registers, and few enough to skip strips often.
 STRIP = 32
-# Kernels whose work threads can share take `part` of `parts`; the whole is the first of one. (numba takes
-# plain integers for literals, and compiles such a kernel once more for them.)
+# Kernels that threads can share do one `part` of `parts`; alone, a kernel does part 0 of 1. Plain integers
+# would be literals for numba, which compiles a kernel once more for them.
 FIRST_PART = cast(int, np.int64(0))
 ONE_PART = cast(int, np.int64(1))
-# Events of losses stand in the slots below this one, those of wins from it on (see
-# generator/solver/events.py).
+# Events of losses are in the slots below this one, events of wins from it on (generator/solver/events.py).
 WINS_SLOT = 128
 
 
 class Side(NamedTuple):
-    """One side to move in a batch of blocks: the shape of its words, and room for its state.
+    """One side to move in a batch of blocks.
 
-    Words stand at [block][row][column]: row = rank of the mover's other kings, column = rank of the
-    opponent's kings. A position is decided in one word only, the one whose lane king is its highest king.
-    A word has 32 `lanes`, or one for a side without kings.
+    A position is a word and a lane. Words are in order [block][row][column]: the row is the rank of the
+    mover's other kings, the column the rank of the opponent's kings. The lane is the square of one king of
+    the mover, its lane king. A position is decided in one word only, in which the lane king is its highest
+    king. A side without kings has words of one lane.
 
-    Arrays by block: `men`, `opponent_men` (the mover plays up); where the block begins in the after tables:
-    `word_start` by number, `first_bit` by bit of `lost` and `won`, `score_start`; and `balance_start` in the
-    scores of its tier (see generator/solver/dtb_scores.py).
-
-    Arrays by word: `quiet` lanes without a capture; `open` quiet and undecided; `held` cannot be lost now (an
-    exit that is not lost, or one whose distance is not reached); `new_wins`, `new_losses`; `lost`, `won`:
-    what its king moves lead to, opponent to move (the opponent's results, scattered here); `rule_win`,
-    `rule_safe`, `rule_any`: exits under the rules; `change_win`, `change_safe`, `change_any`: those of them
-    that change the balance of forces; `board_win`, `board_safe`: exits on the board, where there are no
-    scores to tell (else empty). By lane, uint8 [word * lanes + lane]: `value`, outcome and DTC (see
-    generator/solver/results.py); `dtw` (empty without scores); `dtb`, in plies. Where there is no pass to the
-    balance change `dtb` is empty, and `change_*` mean nothing.
-
-    By strip, the ply at which it is to be looked at: `lost_changed`, `won_changed`. By [strip][row], the last
-    ply at which there were new results: `touched`.
-    Events, a linked list for each distance: `event_first` [slot], `event_next`, `event_word`, `event_lanes`.
+    | array                     | type, shape          | meaning                                           |
+    | ------------------------- | -------------------- | ------------------------------------------------- |
+    | `kings`, `opponent_kings` | int                  | kings of the mover, of its opponent               |
+    | `blocks`                  | int                  | blocks of the batch                               |
+    | `rows`, `columns`         | int                  | rows and columns of words in a block              |
+    | `lanes`                   | int                  | lanes of a word: 32, or 1 without kings           |
+    | `men`, `opponent_men`     | int64 [block]        | bit sets; the mover plays up                      |
+    | `word_start`              | int64 [block]        | number of the first word in the successor tables  |
+    | `first_bit`               | int64 [block]        | first bit in `lost` and `won` of these tables     |
+    | `score_start`             | int64 [block]        | first score in these tables                       |
+    | `dtb_score_start`         | int64 [block]        | first score in its tier (dtb_scores.py)           |
+    | `quiet`                   | uint32 [word]        | lanes without a capture                           |
+    | `open`                    | uint32 [word]        | lanes that are quiet and undecided                |
+    | `held`                    | uint32 [word]        | lanes that cannot be lost now: a conversion saves |
+    |                           |                      | them, or its distance is not reached yet          |
+    | `new_wins`, `new_losses`  | uint32 [word]        | lanes decided at this ply                         |
+    | `lost`, `won`             | uint32 [word]        | after a king move to this word and lane, the      |
+    |                           |                      | opponent has lost or won                          |
+    | `rule_win`                | uint32 [word]        | lanes with a conversion that wins under the rules |
+    | `rule_safe`               | uint32 [word]        | lanes with a conversion that does not lose        |
+    | `rule_any`                | uint32 [word]        | lanes with a conversion                           |
+    | `material_win`,           | uint32 [word]        | the same for captures and promotions only;        |
+    | `material_safe`,          |                      | undefined without a DTB pass                      |
+    | `material_any`            |                      |                                                   |
+    | `unruled_win`,            | uint32 [word]        | as `rule_win` and `rule_safe`, without draw       |
+    | `unruled_safe`            |                      | rules; empty with scores                          |
+    | `value`                   | uint8 [word * lanes] | outcome and DTC (results.py)                      |
+    | `dtw`                     | uint8 [word * lanes] | best score, then DTW in plies; empty without DTW  |
+    | `dtb`                     | uint8 [word * lanes] | best score, then DTB in plies; empty without DTB  |
+    | `lost_changed`,           | uint8 [strip]        | ply at which `lost`, `won` of a strip are read    |
+    | `won_changed`             |                      |                                                   |
+    | `touched`                 | uint8 [strip * rows] | last ply with new results in a row of a strip     |
+    | `event_first`             | int32 [256]          | first event of each slot, or -1 (events.py)       |
+    | `event_next`              | int32 [event]        | next event of the slot, or -1                     |
+    | `event_word`              | int32 [event]        | word of the event                                 |
+    | `event_lanes`             | uint32 [event]       | lanes of the event                                |
     """
 
     kings: int
@@ -59,7 +77,7 @@ class Side(NamedTuple):
     word_start: NDArray[np.int64]
     first_bit: NDArray[np.int64]
     score_start: NDArray[np.int64]
-    balance_start: NDArray[np.int64]
+    dtb_score_start: NDArray[np.int64]
     quiet: NDArray[np.uint32]
     open: NDArray[np.uint32]
     held: NDArray[np.uint32]
@@ -70,11 +88,11 @@ class Side(NamedTuple):
     rule_win: NDArray[np.uint32]
     rule_safe: NDArray[np.uint32]
     rule_any: NDArray[np.uint32]
-    change_win: NDArray[np.uint32]
-    change_safe: NDArray[np.uint32]
-    change_any: NDArray[np.uint32]
-    board_win: NDArray[np.uint32]
-    board_safe: NDArray[np.uint32]
+    material_win: NDArray[np.uint32]
+    material_safe: NDArray[np.uint32]
+    material_any: NDArray[np.uint32]
+    unruled_win: NDArray[np.uint32]
+    unruled_safe: NDArray[np.uint32]
     value: NDArray[np.uint8]
     dtw: NDArray[np.uint8]
     dtb: NDArray[np.uint8]
@@ -89,32 +107,32 @@ class Side(NamedTuple):
 
 @inlined
 def strip_count(side: Side) -> int:
-    """Strips of a block; strips are numbered through all blocks of the batch."""
+    """Return how many strips a block has; strips are numbered through all blocks of the batch."""
     return (side.columns + STRIP - 1) // STRIP
 
 
 @inlined
 def word_count(side: Side) -> int:
-    """Words of a block."""
+    """Return how many words a block has."""
     return side.rows * side.columns
 
 
-def strip_room() -> NDArray[np.uint32]:
-    """Buffers for three strips of words, for one thread."""
+def strip_buffer() -> NDArray[np.uint32]:
+    """Allocate a thread's buffer for three strips of words."""
     return np.zeros(3 * STRIP, dtype=np.uint32)
 
 
 class SideBuffers(NamedTuple):
-    """One side's arrays (see `Side`), for a batch of blocks; one a thread."""
+    """Arrays of one side for a batch of blocks, allocated once a thread (see `Side`)."""
 
-    starts: NDArray[np.int64]  # [6, blocks]
-    words: NDArray[np.uint32]  # [13, most words]
-    board: NDArray[np.uint32]  # [2, most words]
+    starts: NDArray[np.int64]  # [6, block]
+    words: NDArray[np.uint32]  # [13, word]
+    unruled: NDArray[np.uint32]  # [2, word]
     value: NDArray[np.uint8]
     dtw: NDArray[np.uint8]
     dtb: NDArray[np.uint8]
-    strips: NDArray[np.uint8]  # [2, most strips]
-    touched: NDArray[np.uint8]  # [most strips * rows]
+    strips: NDArray[np.uint8]  # [2, strip]
+    touched: NDArray[np.uint8]  # [strip * rows]
     event_first: NDArray[np.int32]  # [256]
     event_next: NDArray[np.int32]
     event_word: NDArray[np.int32]
@@ -125,33 +143,42 @@ def _make_side(
     kings: int,
     opponent_kings: int,
     men: NDArray[np.int64],
-    bases: NDArray[np.int64],
-    afters: SuccessorTables,
-    room: SideBuffers,
+    first_index: NDArray[np.int64],
+    successors: SuccessorTables,
+    buffers: SideBuffers,
 ) -> Side:
-    """The arrays of one side of the blocks `men` [block, 2]; it has no blocks where `bases` [block] is -1."""
-    blocks = len(men) if bases[0] >= 0 else 0
+    """Return one side of a batch, its state in `buffers`.
+
+    Args:
+        kings: kings of the mover.
+        opponent_kings: kings of its opponent.
+        men: int64 [block, 2], bit sets: the mover's men and its opponent's.
+        first_index: int64 [block]; the side has no blocks if these are -1.
+        successors: the successor tables.
+        buffers: arrays for at least as many blocks.
+    """
+    blocks = len(men) if first_index[0] >= 0 else 0
     lanes = 32 if kings else 1
     for block in range(blocks):
         own, opponent = men[block, 0], men[block, 1]
         offset = block_offset(kings, own, opponent_kings, opponent)
-        place = (kings, popcount(own), opponent_kings, popcount(opponent))
-        room.starts[0, block] = own
-        room.starts[1, block] = opponent
-        room.starts[2, block] = afters.start[place] + offset
-        room.starts[3, block] = afters.score_start[place] + offset * lanes
-        room.starts[5, block] = afters.packed_start[place] * 32 + offset * lanes
-    w = room.words
+        counts = (kings, popcount(own), opponent_kings, popcount(opponent))
+        buffers.starts[0, block] = own
+        buffers.starts[1, block] = opponent
+        buffers.starts[2, block] = successors.start[counts] + offset
+        buffers.starts[3, block] = successors.score_start[counts] + offset * lanes
+        buffers.starts[5, block] = successors.packed_start[counts] * 32 + offset * lanes
+    w = buffers.words
     return Side(
         kings, opponent_kings, blocks,
         BINOMIAL[32, max(kings - 1, 0)], BINOMIAL[32, opponent_kings], lanes,
-        room.starts[0], room.starts[1], room.starts[2], room.starts[5], room.starts[3],
-        room.starts[4],
+        buffers.starts[0], buffers.starts[1], buffers.starts[2], buffers.starts[5], buffers.starts[3],
+        buffers.starts[4],
         w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
-        room.board[0], room.board[1],
-        room.value, room.dtw, room.dtb,
-        room.strips[0], room.strips[1], room.touched,
-        room.event_first, room.event_next, room.event_word, room.event_lanes,
+        buffers.unruled[0], buffers.unruled[1],
+        buffers.value, buffers.dtw, buffers.dtb,
+        buffers.strips[0], buffers.strips[1], buffers.touched,
+        buffers.event_first, buffers.event_next, buffers.event_word, buffers.event_lanes,
     )  # fmt: skip
 
 

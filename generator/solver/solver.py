@@ -1,4 +1,14 @@
-"""Solving a slice together with its mirror, its blocks spread over threads."""
+"""Solve a slice together with its mirror, its blocks spread over threads.
+
+The method is retrograde analysis, which Thompson used for chess endgames ("Retrograde Analysis of Certain
+Endgames", ICCA Journal, 1986) and the team of Chinook for checkers (R. Lake, J. Schaeffer and P. Lu, "Solving
+Large Retrograde Analysis Problems Using a Network of Workstations"; J. Schaeffer and others, "Building the
+Checkers 10-piece Endgame Databases", 2003). Here a slice is cut into blocks by the placement of all men, and
+the blocks are solved in such an order that captures and men's moves lead to solved positions only. What is
+left for each block are the passes over its king moves.
+
+generator/solver/batch.py has the steps of one batch of blocks.
+"""
 
 import threading
 from collections.abc import Callable
@@ -11,53 +21,56 @@ from numpy.typing import NDArray
 from generator.errors import StoppedError
 from generator.memory import Memory
 from generator.solver.batch import Batch, solve_batch
-from generator.solver.blocks import Blocks, PlacedBlocks
+from generator.solver.blocks import Blocks
 from generator.solver.dtb_scores import NO_TIERS, DtbScores, ScoreTiers
-from generator.solver.parallel import Team, solve_in_parallel
+from generator.solver.parallel import KernelPool, solve_in_parallel
 from generator.solver.results import BLESSED_LOSS, DRAW, VALUE, Results
 from generator.solver.subsets import Subsets, subsets
 from generator.solver.successors import (
     LONGEST_PLIES,
     OutcomeExceptions,
     SuccessorTables,
+    copy_exceptions,
     drop_material,
+    find_locations,
     mark_drawn,
+    merge_exceptions,
     parts_of,
-    places_of,
-    with_more,
 )
-from generator.solver.workspace import Workspace, batch_size, is_done
+from generator.solver.workspace import Workspace, batch_size, retry_with_more_space
 from tablebase.board.material import Material
 from tablebase.tables.index import sets_at
 
-# The work of one task: enough positions to hide what starting it costs.
+# Positions of one task: enough to hide the cost of starting it.
 _TASK_POSITIONS = 100_000
-# A block of at least so many positions is shared by threads. Below, compiling the kernels for that would take
+# Threads share a block of at least this many positions. Below, compiling the kernels for that would take
 # longer than sharing saves in a whole run.
 _SHARED_POSITIONS = 50_000_000
-# Results looked through in one go: what numpy makes of them on the way is a few times their size.
-_AT_ONCE = 1 << 24
+# Results that numpy reads in one step: its temporary arrays are a few times their size.
+_CHUNK = 1 << 24
 _NO_LIMIT = LONGEST_PLIES
 
 Pair = tuple[Results, Results]
-"""The values of a material and of its mirror; the same object twice where it is its own mirror."""
+"""The values of a material and of its mirror; the same object twice if the material is its own mirror."""
 
 
 def is_shared(material: Material) -> bool:
-    """Whether threads share the only block of a material."""
+    """Whether several threads solve the only block of a material together."""
     return not material.men and material.positions >= _SHARED_POSITIONS
 
 
 def counts_balance(material: Material) -> bool:
-    """Whether the balance of forces can stand for more than one block: both sides have kings, and there are
-    men."""
+    """Whether plies without a change of material can reach beyond one block.
+
+    They can if both sides have kings and there are men.
+    """
     return bool(material.own_kings and material.other_kings and material.men)
 
 
 def empty_results(
     material: Material, with_dtb: bool = False, with_scores: bool = True, memory: Memory | None = None
 ) -> Results:
-    """Room for the values of a slice; `dtw` is empty without scores, `dtb` where it is not wanted."""
+    """Allocate arrays for the values of a slice; `dtw` is empty without scores, `dtb` without DTB."""
     memory = memory or Memory()
     count = material.positions
     sizes = count, count * with_scores, count * with_dtb
@@ -67,31 +80,39 @@ def empty_results(
     return found
 
 
-def _tasks(run: tuple[int, int], block_positions: int, jobs: int) -> list[tuple[int, int]]:
-    """A run of blocks cut into tasks."""
+def _split_run(run: tuple[int, int], block_positions: int, jobs: int) -> list[tuple[int, int]]:
+    """Return the bounds of the tasks of a run of blocks."""
     first, last = run
     size = max(1, min(_TASK_POSITIONS // block_positions, -(-(last - first) // jobs)))
     return [(start, min(start + size, last)) for start in range(first, last, size)]
 
 
-def _ruled_away(results: Results) -> list[int]:
-    """The indices of all that is won or lost on the board and drawn under the rules."""
+def _drawn_by_rules(results: Results) -> list[int]:
+    """Return the indices of all cursed wins and blessed losses."""
     found: list[int] = []
-    for first in range(0, len(results.value), _AT_ONCE):
-        value = results.value[first : first + _AT_ONCE] & np.uint8(VALUE)
+    for first in range(0, len(results.value), _CHUNK):
+        value = results.value[first : first + _CHUNK] & np.uint8(VALUE)
         found += (first + np.flatnonzero((value >= BLESSED_LOSS) & (value != DRAW))).tolist()
     return found
 
 
-def _copy(room: OutcomeExceptions, count: int) -> OutcomeExceptions:
-    return OutcomeExceptions(room.words[:count].copy(), room.lost[:count].copy(), room.won[:count].copy())
+def separate_results(
+    material: Material, blocks: int, self_mirrored: bool, with_dtb: bool, with_scores: bool
+) -> Pair:
+    """Allocate arrays for the values of some blocks only, of a material and of its mirror.
 
+    The values are in order of the blocks. If the material is its own mirror, the two sides of a block follow
+    each other.
 
-def apart_results(material: Material, blocks: int, twins: bool, with_dtb: bool, with_scores: bool) -> Pair:
-    """Room for the values of some blocks of a material and its mirror alone: block by block; where a material
-    is its own mirror, the two sides of a block one after the other (of its own `twins`, there is one)."""
+    Args:
+        material: the material.
+        blocks: how many blocks there are.
+        self_mirrored: whether each block is its own mirror, and so has one side only.
+        with_dtb: whether there is a DTB.
+        with_scores: whether there is a DTW.
+    """
 
-    def room(count: int) -> Results:
+    def allocate(count: int) -> Results:
         return Results(
             np.zeros(count, np.uint8),
             np.zeros(count * with_scores, np.uint8),
@@ -100,37 +121,39 @@ def apart_results(material: Material, blocks: int, twins: bool, with_dtb: bool, 
 
     size = blocks * material.block_size
     if material != material.mirror:
-        return room(size), room(size)
-    one = room(size if twins else 2 * size)
+        return allocate(size), allocate(size)
+    one = allocate(size if self_mirrored else 2 * size)
     return one, one
 
 
-def _bases_apart(material: Material, bases: NDArray[np.int64], first: int) -> NDArray[np.int64]:
-    """The bases of blocks in such room, from the block `first` of it on."""
-    found = np.full_like(bases, -1)
-    found[:, 0] = np.arange(first, first + len(bases))
-    twins = bool(len(bases)) and bases[0, 1] < 0
+def _separate_first_index(
+    material: Material, first_index: NDArray[np.int64], first: int
+) -> NDArray[np.int64]:
+    """Return the first indices of blocks in `separate_results`, from its block number `first` on."""
+    found = np.full_like(first_index, -1)
+    found[:, 0] = np.arange(first, first + len(first_index))
+    self_mirrored = bool(len(first_index)) and first_index[0, 1] < 0
     if material != material.mirror:
         found[:, 1] = found[:, 0]
-    elif not twins:
+    elif not self_mirrored:
         found[:, 0] *= 2
         found[:, 1] = found[:, 0] + 1
     found[found >= 0] *= material.block_size
     return found
 
 
-class BlockWork(NamedTuple):
-    """A material and its mirror in work.
+class SliceState(NamedTuple):
+    """A material and its mirror while their blocks are solved.
 
     Attributes:
         material: the material.
         blocks: its blocks, in runs.
-        tables: of the subsets that its kings make.
-        limit: plies of the 15-king-moves rule.
-        balance: plies that the balance may stand; 0 for no pass to its change.
-        scores: those of that pass.
-        known: whether values are known, and after tables alone wanted.
-        local: each thread's own.
+        tables: tables over the sets of its kings.
+        limit: plies that the king-moves rule allows.
+        balance: plies that the balance rule allows; 0 for no DTB pass.
+        scores: the scores of the DTB pass.
+        known: whether the values are known, and only the successor tables are missing.
+        local: holds the workspace of each thread.
     """
 
     material: Material
@@ -144,23 +167,23 @@ class BlockWork(NamedTuple):
 
 
 class SliceSolver:
-    """Threads that solve slices, and what they share.
+    """A solver of slices, with its threads and the successor tables.
 
     Args:
-        afters: the after tables of all materials in play.
-        limit: plies of the 15-king-moves rule, None for no such rule.
+        successors: the successor tables of all materials of a run.
+        limit: plies that the king-moves rule allows, None for no such rule.
         executor: the threads.
-        jobs: how many they are.
-        done: called with a number of positions whenever that many more are solved.
-        balance: plies that the balance of forces may stand with so many pieces, where both sides have kings;
-            None for no such rule.
-        memory: where large arrays come from.
-        with_dtb: whether results are to have the DTB, where the balance is counted.
+        jobs: how many threads there are.
+        done: called with a number of positions whenever this many more are solved.
+        balance: returns the plies that the balance rule allows with a number of pieces if both sides have
+            kings; None for no such rule.
+        memory: allocates large arrays.
+        with_dtb: whether results have a DTB if the material balance is counted.
     """
 
     def __init__(
         self,
-        afters: SuccessorTables,
+        successors: SuccessorTables,
         limit: int | None,
         executor: Executor,
         jobs: int,
@@ -169,234 +192,264 @@ class SliceSolver:
         memory: Memory | None = None,
         with_dtb: bool = True,
     ) -> None:
-        self._afters = afters
+        self._successors = successors
         self._memory = memory or Memory()
         self._balance = balance
         self._limit = _NO_LIMIT if limit is None else limit
         self._executor = executor
         self._jobs = jobs
         self._done = done
-        self._with_scores = len(afters.score) > 0
+        self._with_scores = len(successors.score) > 0
         self._with_dtb = with_dtb
         self._stopping = threading.Event()
 
     @property
-    def afters(self) -> SuccessorTables:
-        """The after tables as they are now."""
-        return self._afters
+    def successors(self) -> SuccessorTables:
+        """The successor tables as they are now."""
+        return self._successors
 
     @property
     def with_scores(self) -> bool:
-        """Whether DTW is worked out."""
+        """Whether DTW is solved."""
         return self._with_scores
 
     def stop(self) -> None:
-        """Let the work in hand end early; what it was about is then unfinished."""
+        """Make all calls in progress end early, and leave their slices unfinished."""
         self._stopping.set()
 
     def solve(self, material: Material) -> Pair:
-        """Solve a material and its mirror, and fill in their after tables; those of all they lead to must be
-        there.
+        """Solve a material and its mirror, and fill in their successor tables.
+
+        The successor tables of all materials that their moves lead to must be filled in.
 
         Raises:
             DistanceOverflowError: a distance does not fit the solver.
+            StoppedError: `stop` was called.
         """
-        with_dtb = self._with_dtb and self._has_balance_pass(material)
+        with_dtb = self._with_dtb and self._has_dtb_pass(material)
         own = self.empty_results(material, with_dtb)
-        twin = material == material.mirror
-        results = (own, own if twin else self.empty_results(material.mirror, with_dtb))
-        self._run(material, results, False)
+        self_mirrored = material == material.mirror
+        results = (own, own if self_mirrored else self.empty_results(material.mirror, with_dtb))
+        self._solve_pair(material, results, False)
         return results
 
+    def restore(self, material: Material, results: Pair) -> None:
+        """Fill in the successor tables of a material and its mirror from their stored values.
+
+        Raises:
+            StoppedError: `stop` was called.
+        """
+        self._solve_pair(material, results, True)
+
+    def _solve_pair(self, material: Material, results: Pair, known: bool) -> None:
+        """Solve a material and its mirror, or only fill in their successor tables if values are `known`."""
+        state = self.open_slice(material, known)
+        if self._jobs > 1 and is_shared(material):
+            self._solve_in_parallel(state, results)
+            return
+        for number, run in enumerate(state.blocks.runs):
+            self.solve_blocks(state, number, *run, results)
+        self.close_slice(state)
+        if state.scores and state.scores.has_unresolved:
+            self.mark_drawn(self.positions_drawn_by_both_counters(material, results))
+
     def empty_results(self, material: Material, with_dtb: bool = False) -> Results:
-        """Room for the values of a slice, to be given back with `let_go`."""
+        """Allocate arrays for the values of a slice; `free_results` frees them."""
         return empty_results(material, with_dtb, self._with_scores, self._memory)
 
-    def let_go(self, results: Pair) -> None:
-        """Give back the memory of results that nobody needs any more."""
+    def free_results(self, results: Pair) -> None:
+        """Free the memory of results."""
         for part in results:
             self._memory.forget(part)
 
     def release(self, pair: Material) -> None:
-        """Give back the memory of the after tables of a material and its mirror."""
+        """Free the memory of the successor tables of a material and its mirror."""
         for material in {pair, pair.mirror}:
-            for part in parts_of(self._afters, material):
+            for part in parts_of(self._successors, material):
                 self._memory.release(part)
-            self._afters = drop_material(self._afters, material)
+            self._successors = drop_material(self._successors, material)
 
-    def _has_balance_pass(self, material: Material) -> bool:
+    def _has_dtb_pass(self, material: Material) -> bool:
         return counts_balance(material) and self._balance_limit(material) is not None
 
     def _balance_limit(self, material: Material) -> int | None:
         return self._balance(material.pieces) if material.own_kings and material.other_kings else None
 
     def positions_drawn_by_both_counters(self, material: Material, results: Pair) -> NDArray[np.int64]:
-        """Where those positions of a solved material and its mirror stand, shape [place, 2], word and lane,
-        that the king-moves rule alone lets stand and no number of plies of the balance wins: under both they
-        are drawn."""
+        """Find the positions of a solved pair that only both rules together draw.
+
+        The king-moves rule alone leaves them won or lost, but no number of plies of the `balance` count wins
+        them.
+
+        Returns:
+            Their locations in the successor tables, int64 [location, 2]: word and lane.
+        """
         found = [np.zeros((0, 2), np.int64)]
         for solved, part in {material: results[0], material.mirror: results[1]}.items():
-            found += [places_of(self._afters, *sets_at(solved, i)) for i in _ruled_away(part)]
-        places = np.concatenate(found)
-        words, lanes = places[:, 0], places[:, 1].astype(np.uint32)
-        decided = (self._afters.lost[words] | self._afters.won[words]) >> lanes & 1 == 1
-        found_there: NDArray[np.int64] = places[decided]
-        return found_there
+            found += [find_locations(self._successors, *sets_at(solved, i)) for i in _drawn_by_rules(part)]
+        locations = np.concatenate(found)
+        words, lanes = locations[:, 0], locations[:, 1].astype(np.uint32)
+        decided = (self._successors.lost[words] | self._successors.won[words]) >> lanes & 1 == 1
+        drawn: NDArray[np.int64] = locations[decided]
+        return drawn
 
-    def forget(self, places: NDArray[np.int64]) -> None:
-        """Let positions that are drawn by both rules be drawn for what leads there, too. (Only when a
-        material is solved, as DTC is told by the king-moves rule alone within a slice.)"""
-        if len(places):
-            self._afters = mark_drawn(self._afters, places)
+    def mark_drawn(self, locations: NDArray[np.int64]) -> None:
+        """Mark positions that both rules draw as drawn in the successor tables.
 
-    def restore(self, material: Material, results: Pair) -> None:
-        """Fill in the after tables of a material and its mirror from the values of their stored positions."""
-        self._run(material, results, True)
+        Call this when their material is solved: within a slice, DTC knows the king-moves rule only.
 
-    def begin(self, material: Material, known: bool = False) -> BlockWork:
-        """Take up a material and its mirror: what is needed to solve their blocks run by run, to be given
-        back with `end`.
+        Args:
+            locations: int64 [location, 2], as `positions_drawn_by_both_counters` returns them.
+        """
+        if len(locations):
+            self._successors = mark_drawn(self._successors, locations)
+
+    def open_slice(self, material: Material, known: bool = False) -> SliceState:
+        """Allocate what solving a material and its mirror run by run takes; `close_slice` frees it.
 
         Args:
             material: the material.
-            known: the values of its stored positions are there, and its after tables alone are wanted.
+            known: whether its stored values are known, and only its successor tables are missing.
         """
         balance = self._balance_limit(material)
-        with_balance = self._has_balance_pass(material) and not known
+        with_dtb = self._has_dtb_pass(material) and not known
         blocks = Blocks(material)
         for solved in {material, material.mirror}:
-            for part in parts_of(self._afters, solved):
+            for part in parts_of(self._successors, solved):
                 self._memory.take(part)
         most = max(material.own_kings, material.other_kings)
-        return BlockWork(
+        return SliceState(
             material,
             blocks,
             subsets(most, max(most - 1, 0)),
-            # Without men every king move counts in both: the smaller limit rules.
+            # Without men every king move counts for both rules: the smaller limit decides.
             min(self._limit, balance) if balance and not material.men else self._limit,
-            balance if with_balance and balance else 0,
-            DtbScores(material, blocks, self._memory) if with_balance else None,
+            balance if with_dtb and balance else 0,
+            DtbScores(material, blocks, self._memory) if with_dtb else None,
             known,
             threading.local(),
         )
 
-    def end(self, work: BlockWork) -> None:
-        """Give back the memory of what was taken up."""
-        if work.scores:
-            work.scores.let_go()
+    def close_slice(self, state: SliceState) -> None:
+        """Free what `open_slice` has allocated."""
+        if state.scores:
+            state.scores.free()
 
     def solve_blocks(
-        self, work: BlockWork, number: int, first: int, last: int, results: Pair, apart: bool = False
+        self, state: SliceState, number: int, first: int, last: int, results: Pair, separate: bool = False
     ) -> list[OutcomeExceptions]:
-        """Solve the blocks `first` to `last` - 1, all of them of the run `number`, into the after tables and
-        `results`.
+        """Solve the blocks `first` to `last` - 1 into the successor tables and `results`.
 
         Args:
-            work: what was taken up with `begin`.
-            number: the run; all blocks that it leads to are solved.
-            first: the first of the blocks.
-            last: the end of them.
-            results: room for the values of both slices; or, where these blocks are solved `apart` from
-                others, for theirs alone, as `apart_results` makes it.
-            apart: see there.
+            state: the material, from `open_slice`.
+            number: the run that all these blocks are in; the blocks that it leads to must be solved.
+            first: the first block.
+            last: the block after the last one.
+            results: arrays for the values of both slices, or for those of these blocks.
+            separate: whether `results` are for these blocks only, from `separate_results`.
 
         Returns:
-            What of the blocks is otherwise on the board.
+            The exceptions of the blocks: words that are different without draw rules.
+
+        Raises:
+            DistanceOverflowError: a distance does not fit the solver.
+            StoppedError: `stop` was called.
         """
-        material = work.material
-        board_words: list[OutcomeExceptions] = []  # threads append to it
-        tiers = work.scores.of_run(number) if work.scores else (NO_TIERS, NO_TIERS)
-
-        def run(begin: int, end: int) -> None:
-            placed = work.blocks.place(begin, end)
-            if apart:
-                placed = placed._replace(bases=_bases_apart(material, placed.bases, begin - first))
-            self._solve_placed(work, placed, results, tiers, board_words)
-
-        tasks = _tasks((first, last), 2 * material.block_size, self._jobs)
-        futures = [self._executor.submit(run, *task) for task in tasks]
+        exceptions: list[OutcomeExceptions] = []  # threads append to it
+        tiers = state.scores.tiers_of_run(number) if state.scores else (NO_TIERS, NO_TIERS)
+        separate_from = first if separate else None
+        futures = [
+            self._executor.submit(self._solve_task, state, *task, results, separate_from, tiers, exceptions)
+            for task in _split_run((first, last), 2 * state.material.block_size, self._jobs)
+        ]
         for future in futures:
             future.result()
         if self._stopping.is_set():
             raise StoppedError
-        self.list_board_words(board_words)
-        return board_words
+        self.add_exceptions(exceptions)
+        return exceptions
 
-    def _solve_placed(
+    def _solve_task(
         self,
-        work: BlockWork,
-        placed: PlacedBlocks,
+        state: SliceState,
+        first: int,
+        last: int,
         results: Pair,
+        separate_from: int | None,
         tiers: tuple[ScoreTiers, ScoreTiers],
-        board_words: list[OutcomeExceptions],
+        exceptions: list[OutcomeExceptions],
     ) -> None:
-        material = work.material
-        workshop: Workspace | None = getattr(work.local, "workshop", None)
-        if workshop is None:
-            workshop = work.local.workshop = Workspace(material, work.scores is not None, self._with_scores)
+        """Solve the blocks `first` to `last` - 1 in one thread, batch by batch.
+
+        `results` begin with the block `separate_from`, or have both slices if it is None.
+        """
+        material, placed = state.material, state.blocks.place(first, last)
+        if separate_from is not None:
+            first_index = _separate_first_index(material, placed.first_index, first - separate_from)
+            placed = placed._replace(first_index=first_index)
+        workspace: Workspace | None = getattr(state.local, "workspace", None)
+        if workspace is None:
+            workspace = Workspace(material, state.scores is not None, self._with_scores)
+            state.local.workspace = workspace
         size, begin = batch_size(material), 0
         while begin < len(placed.men) and not self._stopping.is_set():
-            men, turned_men, bases = (part[begin : begin + size] for part in placed)
+            men, turned_men, first_index = (part[begin : begin + size] for part in placed)
             found = solve_batch(
                 Batch(
-                    material.own_kings, material.other_kings, men, turned_men, np.ascontiguousarray(bases.T)
+                    material.own_kings,
+                    material.other_kings,
+                    men,
+                    turned_men,
+                    np.ascontiguousarray(first_index.T),
                 ),
-                work.limit,
-                work.tables,
-                self._afters,
-                workshop.capture_work,
-                workshop.rooms,
-                workshop.strip_room,
-                workshop.board_words,
+                state.limit,
+                state.tables,
+                self._successors,
+                workspace.capture_work,
+                workspace.buffers,
+                workspace.strip_buffer,
+                workspace.exceptions,
                 results,
                 tiers,
-                work.balance,
-                work.known,
+                state.balance,
+                state.known,
             )
-            if not is_done(workshop, found, material):
+            if retry_with_more_space(workspace, found, material):
                 continue
             if found:
-                board_words.append(_copy(workshop.board_words, found))
-            self._done(material.block_size * int(np.count_nonzero(bases >= 0)))
+                exceptions.append(copy_exceptions(workspace.exceptions, found))
+            self._done(material.block_size * int(np.count_nonzero(first_index >= 0)))
             begin += size
 
-    def _run(self, material: Material, results: Pair, known: bool) -> None:
-        work = self.begin(material, known)
-        if self._jobs > 1 and is_shared(material):
-            self._solve_together(work, results)
-            return
-        for number, run in enumerate(work.blocks.runs):
-            self.solve_blocks(work, number, *run, results)
-        self.end(work)
-        if work.scores and work.scores.lacking:
-            self.forget(self.positions_drawn_by_both_counters(material, results))
-
-    def _solve_together(self, work: BlockWork, results: Pair) -> None:
-        team = Team(self._executor, self._jobs, self._stopping)
-        material, block = work.material, work.blocks.place(0, 1)
-        workshop = Workspace(material, False, self._with_scores)
-        done = False
-        while not done:
+    def _solve_in_parallel(self, state: SliceState, results: Pair) -> None:
+        """Solve the only block of a material on all threads together."""
+        pool = KernelPool(self._executor, self._jobs, self._stopping)
+        material, block = state.material, state.blocks.place(0, 1)
+        workspace = Workspace(material, False, self._with_scores)
+        retry = True
+        while retry:
             found = solve_in_parallel(
-                team,
+                pool,
                 block,
                 material.own_kings,
                 material.other_kings,
-                work.limit,
-                work.tables,
-                self._afters,
-                workshop.rooms,
-                workshop.board_words,
+                state.limit,
+                state.tables,
+                self._successors,
+                workspace.buffers,
+                workspace.exceptions,
                 results,
-                work.known,
+                state.known,
             )
-            done = is_done(workshop, found, material)
+            retry = retry_with_more_space(workspace, found, material)
         if found:
-            self.list_board_words([_copy(workshop.board_words, found)])
-        self._done(material.block_size * int(np.count_nonzero(block.bases >= 0)))
+            self.add_exceptions([copy_exceptions(workspace.exceptions, found)])
+        self._done(material.block_size * int(np.count_nonzero(block.first_index >= 0)))
 
-    def list_board_words(self, more: list[OutcomeExceptions]) -> None:
-        """Take in words that are otherwise on the board."""
+    def add_exceptions(self, more: list[OutcomeExceptions]) -> None:
+        """Add words that are different without draw rules to the successor tables."""
         if more:
-            board = with_more(self._afters.board, self._afters.guard, more)
-            self._afters = self._afters._replace(board=board)
+            exceptions = merge_exceptions(
+                self._successors.exceptions, self._successors.exception_filter, more
+            )
+            self._successors = self._successors._replace(exceptions=exceptions)

@@ -1,7 +1,7 @@
-"""Sets of k squares by rank, and what a solver asks of them again and again, as flat tables.
+"""Sets of k squares by rank, and flat tables over them that the solver reads.
 
-`rank(set) = sum of C(square_i, i + 1)`, squares rising: the colexicographic order, the same as in the files'
-index, here over all 32 squares.
+`rank(set) = sum of C(square_i, i + 1)`, squares rising: the colexicographic order, as in the index of files,
+but over all 32 squares.
 """
 
 import functools
@@ -16,11 +16,12 @@ from tablebase.kernels.jit import inlined, kernel
 
 MOST_KINGS = 7
 
-# BINOMIAL[n, k] = C(n, k), zero where k > n.
+# BINOMIAL[n, k] = C(n, k), 0 for k > n.
 BINOMIAL = np.array([[comb(n, k) for k in range(MOST_KINGS + 2)] for n in range(34)], dtype=np.int64)
 
 
 def _steps() -> NDArray[np.int64]:
+    """Return the table `STEP`."""
     table = np.full((32, 4), -1, dtype=np.int64)
     for square in range(32):
         row, column = square // 4, 2 * (square % 4) + square // 4 % 2
@@ -30,14 +31,13 @@ def _steps() -> NDArray[np.int64]:
     return table
 
 
-# STEP[square, direction]: the neighbour, or -1. Directions 0 and 1 lead up the board, 3 - d is the opposite
-# of d.
+# STEP[square, direction]: the neighbour, or -1. Directions 0 and 1 go up the board; 3 - d is opposite to d.
 STEP = _steps()
 
 
 @inlined
 def rank(squares: int) -> int:
-    """The rank of a set among the sets of its size."""
+    """Return the rank of a set among the sets of its size."""
     result = 0
     size = 0
     while squares:
@@ -48,13 +48,19 @@ def rank(squares: int) -> int:
 
 
 class Subsets(NamedTuple):
-    """Tables over all sets of 0..most squares. The set of size k and rank r stands at `start[k] + r`.
+    """Tables over all sets of 0 to `most` squares; the set of size k and rank r has the index `start[k] + r`.
 
-    `squares` uint32: the set. `reversed_rank` int32: the rank of the set on the turned board.
-    `less_one` int32 at `less_one_start[k] + r * k + i`: the rank, on the turned board, of the set without its
-    i-th square. `king_steps` int32, pairs for the kings of the set, sliding one at a time: a pair (square,
-    rank of the set after) for each square reached, direction by direction; (-1, _) closes a direction, (-2,
-    _) the list. The list of a set begins at `king_steps_start[start[k] + r]`.
+    Attributes:
+        start: int64 [size], the index of the first set of a size.
+        squares: uint32 [set], the set.
+        reversed_rank: int32 [set], the rank of the set on the turned board.
+        less_one_start: int64 [size], the first entry of a size in `less_one`.
+        less_one: int32 [less_one_start[k] + r * k + i], the rank, on the turned board, of the set without its
+            i-th square.
+        king_steps_start: int64 [set], where the list of the set begins in `king_steps`.
+        king_steps: int32, lists of pairs for the kings of a set, one king at a time: (square, rank of the set
+            after the move) for each square reached, direction by direction. (-1, _) ends a direction, (-2, _)
+            the list.
     """
 
     start: NDArray[np.int64]
@@ -67,7 +73,7 @@ class Subsets(NamedTuple):
 
 
 @kernel
-def _fill(
+def _fill_tables(
     most: int,
     start: NDArray[np.int64],
     squares: NDArray[np.uint32],
@@ -75,6 +81,7 @@ def _fill(
     less_one_start: NDArray[np.int64],
     less_one: NDArray[np.int32],
 ) -> None:
+    """Write the tables for sets of 0 to `most` squares."""
     for size in range(most + 1):
         current = (1 << size) - 1
         for r in range(BINOMIAL[32, size]):
@@ -99,6 +106,7 @@ def _king_steps(
     out: NDArray[np.int32],
     write: bool,
 ) -> int:
+    """Write the lists of king steps of the sets `first` to `last` - 1 if `write`; return their length."""
     at = 0
     for position in range(first, last):
         kings = signed(squares[position])
@@ -130,14 +138,14 @@ def _king_steps(
 
 @functools.lru_cache(maxsize=8)
 def subsets(most: int, most_stepping: int) -> Subsets:
-    """The tables for sets of up to `most` squares, with king steps for sets of up to `most_stepping`."""
+    """Return the tables for sets of up to `most` squares, with king steps up to `most_stepping` squares."""
     sizes = [comb(32, size) for size in range(most + 1)]
     start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     less_one_start = np.concatenate(([0], np.cumsum([n * k for k, n in enumerate(sizes)]))).astype(np.int64)
     squares = np.zeros(start[-1], dtype=np.uint32)
     reversed_rank = np.zeros(start[-1], dtype=np.int32)
     less_one = np.zeros(less_one_start[-1], dtype=np.int32)
-    _fill(most, start, squares, reversed_rank, less_one_start, less_one)
+    _fill_tables(most, start, squares, reversed_rank, less_one_start, less_one)
     stepping = int(start[most_stepping + 1])
     king_steps_start = np.zeros(stepping, dtype=np.int64)
     length = _king_steps(0, stepping, squares, king_steps_start, np.zeros(0, dtype=np.int32), False)

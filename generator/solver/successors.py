@@ -1,35 +1,32 @@
-"""After tables: the values of positions after a move, seen by the side that moved.
+"""Successor tables: values of the positions after a move, seen by the side that has moved.
 
-Without DTW the after tables hold outcomes under the rules alone, and those on the board are the same but for
-cursed wins and blessed losses, which are few. So only the words that hold one are listed, with what is lost
-and won in them on the board. A guard, a byte for 256 words, says where it is worth looking.
+The solver looks up a value far more often by the move that leads to it than by the position itself. (Sutton
+and Barto call a position after one's own move, before the reply, an *afterstate*.) So each material `AvB` has
+one *successor table*: positions in which A has just moved and B is to move, seen by A, who plays up. It has
+words of 32 lanes: the bits (and bytes) of a word are the squares of one of A's kings, the *lane*. A side
+without kings has no lanes; a number below is then the number of a single position.
 
-While solving, a value is looked up far more often by the move that leads to it than by itself. So for each
-material `AvB` there is one *after table*: positions in which A has just moved and B is to move, seen by A
-(who plays up), in words of 32 lanes: the bits (and bytes) of a word are the squares of one of A's kings, the
-*lane*. A side without kings has no lanes: a number below is then that of a single position.
+|    number = start[A, B] + ((rank(men of A) * C(28, men of B) + rank(men of B, moved down a row))
+|             * C(32, kings of A - 1) + rank(A's other kings)) * C(32, kings of B) + rank(B's kings)
 
-    number = start[A, B] + ((rank(men of A) * C(28, men of B) + rank(men of B, moved down a row))
-             * C(32, kings of A - 1) + rank(A's other kings)) * C(32, kings of B) + rank(B's kings)
+All successor tables share their arrays, so that a kernel can reach any of them:
 
-All after tables share their arrays, so that a kernel can reach any of them:
+|    lost[number], won[number]                            lanes in which B has lost or won under the rules
+|    score[score_start + (number - start) * lanes + lane] score of the move without draw rules (see below)
 
-    lost[number], won[number]                            lanes in which B has lost or won under the rules
-    score[score_start + (number - start) * lanes + lane] the move's value in plies on the board (see below)
+If A has no kings, 32 positions share a word of `lost` and `won`: position `n = number - start` is bit n % 32
+of the word `packed_start + n // 32`. A block may begin and end within a word, so two threads may write to one
+word: they set its bits by atomic instructions.
 
-For a side without kings, 32 positions share a word of `lost` and `won`: position `n = number - start` is bit
-n % 32 of the word `packed_start + n // 32`. A block may begin and end within a word, so two threads may write
-to one word: they set its bits by atomic instructions.
+Each position is in as many words as A has kings. The lanes of occupied squares are empty (score 0).
 
-Where nobody asks for DTW there are no scores, and of the outcomes on the board only those are kept that are
-not those under the rules (generator/solver/successors.py).
+A score orders the moves, larger is better for A: with 1..126 A loses in 2 * score plies from before the move,
+127 is a draw, with 128..255 A wins in 2 * (255 - score) + 1 plies. 0 is no move. The game ends only when the
+side to move has no move and loses, so wins take an odd and losses an even number of plies.
 
-Each position stands in as many words as A has kings; the lanes of squares that are taken are empty (score 0).
-
-Scores order what a move can lead to, larger is better for A: 1..126 A loses in 2 * score plies from before
-the move, 127 a draw, 128..255 A wins in 2 * (255 - score) + 1 plies. 0 is no move at all. The side to move
-loses when it has no move, and that is the only end of a game, so wins take an odd and losses an even number
-of plies.
+Without DTW there are no scores, only outcomes under the rules. Outcomes without draw rules are the same but
+for cursed wins and blessed losses, which are few. So only the words with such a position are listed, the
+*exceptions*. The exception filter, a byte for 256 words, tells whether a look at the list is needed.
 """
 
 from collections.abc import Iterable
@@ -45,32 +42,38 @@ from tablebase.board.material import Material
 from tablebase.kernels.bits import lowest, or_at, popcount, reverse
 from tablebase.kernels.jit import inlined, inner, kernel
 
-GUARD_SHIFT = 8
+FILTER_SHIFT = 8
 
 
 class OutcomeExceptions(NamedTuple):
-    """Words of the after tables, by number, each with its lanes lost and won on the board."""
+    """Words whose outcomes are different without draw rules, in order of their numbers.
+
+    Attributes:
+        words: int64 [word], numbers in the successor tables; of positions, for sides without kings.
+        lost: uint32 [word], the lanes that are lost without draw rules.
+        won: uint32 [word], the lanes that are won without draw rules.
+    """
 
     words: NDArray[np.int64]
     lost: NDArray[np.uint32]
     won: NDArray[np.uint32]
 
 
-def room_for(count: int) -> OutcomeExceptions:
-    """Room for so many."""
+def empty_exceptions(count: int) -> OutcomeExceptions:
+    """Allocate arrays for `count` words."""
     return OutcomeExceptions(
         np.zeros(count, np.int64), np.zeros(count, np.uint32), np.zeros(count, np.uint32)
     )
 
 
-def guard_of(words: int) -> NDArray[np.uint8]:
-    """A guard for so many words, none of which is listed."""
-    return np.zeros((words >> GUARD_SHIFT) + 1, np.uint8)
+def empty_filter(words: int) -> NDArray[np.uint8]:
+    """Return the exception filter for `words` words, none of which is listed."""
+    return np.zeros((words >> FILTER_SHIFT) + 1, np.uint8)
 
 
 @inner
-def find(numbers: NDArray[np.int64], word: int) -> int:
-    """Where a word stands in a sorted list; -1 if it does not."""
+def find_word(numbers: NDArray[np.int64], word: int) -> int:
+    """Return the index of a word in a sorted list, or -1 if it is not listed."""
     at, end = 0, len(numbers)
     while at < end:
         middle = (at + end) // 2
@@ -81,16 +84,26 @@ def find(numbers: NDArray[np.int64], word: int) -> int:
     return at if at < len(numbers) and numbers[at] == word else -1
 
 
-def with_more(
-    listed: OutcomeExceptions, guard: NDArray[np.uint8], more: list[OutcomeExceptions]
+def copy_exceptions(listed: OutcomeExceptions, count: int) -> OutcomeExceptions:
+    """Return a copy of the first `count` words of a list."""
+    return OutcomeExceptions(
+        listed.words[:count].copy(), listed.lost[:count].copy(), listed.won[:count].copy()
+    )
+
+
+def merge_exceptions(
+    listed: OutcomeExceptions, exception_filter: NDArray[np.uint8], more: list[OutcomeExceptions]
 ) -> OutcomeExceptions:
-    """The sorted list with these besides, of which the last one of a word counts; `guard` is kept true."""
-    # The list may be long, and what comes to it is little: it is not sorted again.
+    """Return the sorted list with more words, and update the exception filter.
+
+    If a word comes twice, its last entry counts.
+    """
+    # The list may be long and the additions few: insert them, do not sort again.
     words = np.concatenate([part.words for part in more])[::-1]
     words, last = np.unique(words, return_index=True)
     lost = np.concatenate([part.lost for part in more])[::-1][last]
     won = np.concatenate([part.won for part in more])[::-1][last]
-    guard[words >> GUARD_SHIFT] = 1
+    exception_filter[words >> FILTER_SHIFT] = 1
     begin, end = (np.searchsorted(listed.words, words, side) for side in ("left", "right"))
     gone = begin[begin < end]
     left = np.delete(listed.words, gone), np.delete(listed.lost, gone), np.delete(listed.won, gone)
@@ -100,8 +113,10 @@ def with_more(
     )
 
 
-def without(listed: OutcomeExceptions, guard: NDArray[np.uint8], first: int, last: int) -> OutcomeExceptions:
-    """The sorted list without the words `first` to `last` - 1; `guard` is kept true."""
+def drop_exceptions(
+    listed: OutcomeExceptions, exception_filter: NDArray[np.uint8], first: int, last: int
+) -> OutcomeExceptions:
+    """Return the sorted list without the words `first` to `last` - 1, and update the exception filter."""
     begin, end = np.searchsorted(listed.words, (first, last))
     if begin == end:
         return listed
@@ -110,15 +125,21 @@ def without(listed: OutcomeExceptions, guard: NDArray[np.uint8], first: int, las
         np.concatenate((listed.lost[:begin], listed.lost[end:])),
         np.concatenate((listed.won[:begin], listed.won[end:])),
     )
-    guard[first >> GUARD_SHIFT : (last >> GUARD_SHIFT) + 1] = 0
-    guard[left.words >> GUARD_SHIFT] = 1
+    exception_filter[first >> FILTER_SHIFT : (last >> FILTER_SHIFT) + 1] = 0
+    exception_filter[left.words >> FILTER_SHIFT] = 1
     return left
 
 
-def on_board(
+def unruled_words(
     listed: OutcomeExceptions, words: NDArray[np.int64], rules: OutcomeExceptions
 ) -> OutcomeExceptions:
-    """What `words` are on the board, where `rules` says what they are under the rules."""
+    """Return the outcomes of `words` without draw rules.
+
+    Args:
+        listed: the exceptions.
+        words: int64 [word], sorted numbers of words.
+        rules: the outcomes of the same words under the rules.
+    """
     lost, won = rules.lost.copy(), rules.won.copy()
     begin, end = (np.searchsorted(listed.words, words, side) for side in ("left", "right"))
     there = begin < end
@@ -128,16 +149,25 @@ def on_board(
 
 DRAWN = 127
 WIN_AT_ONCE = 255
-# The longest distance that a byte of score holds; the solver stops with an error where a longer one appears.
+# The longest distance that a score holds; the solver raises DistanceOverflowError for a longer one.
 LONGEST_PLIES = 250
 LANES = 32
 
 
 class SuccessorTables(NamedTuple):
-    """The after tables of some materials. All starts are indexed [kings, men, other kings, other men] and
-    are -1 where a material is not there. `score` is empty where DTW is not worked out; then `board` lists, in
-    order, the words (for sides without kings, the positions) that are otherwise on the board, guarded by
-    `guard`."""
+    """The successor tables of some materials, in shared arrays.
+
+    Attributes:
+        start: int64 [kings, men, other kings, other men], the first number of a material; -1 if it has no
+            table.
+        packed_start: int64, of the same shape: its first word in `lost` and `won`.
+        score_start: int64, of the same shape: its first score.
+        score: uint8 [score], scores of moves; empty without DTW.
+        lost: uint32 [word], lanes that are lost under the rules for the side to move.
+        won: uint32 [word], lanes that are won under the rules for the side to move.
+        exception_filter: uint8 [number / 256], not 0 if some of the 256 words are listed in `exceptions`.
+        exceptions: without scores, the words that are different without draw rules.
+    """
 
     start: NDArray[np.int64]
     packed_start: NDArray[np.int64]
@@ -145,48 +175,54 @@ class SuccessorTables(NamedTuple):
     score: NDArray[np.uint8]
     lost: NDArray[np.uint32]
     won: NDArray[np.uint32]
-    guard: NDArray[np.uint8]
-    board: OutcomeExceptions
+    exception_filter: NDArray[np.uint8]
+    exceptions: OutcomeExceptions
 
 
 def lanes(material: Material) -> int:
-    """Lanes in a word of this material's after table."""
+    """Return how many lanes a word of a material's successor table has."""
     return 32 if material.own_kings else 1
 
 
 def words_in_block(material: Material) -> int:
-    """Words of one block: one for each placement of all kings but the lane king."""
+    """Return how many words a block has: one for each placement of all kings but the lane king."""
     return comb(32, max(material.own_kings - 1, 0)) * comb(32, material.other_kings)
 
 
 def words(material: Material) -> int:
-    """How many numbers a material's after table has: of words, or of positions for a side without kings."""
+    """Return how many numbers a successor table has: of words, or of positions if the side has no kings."""
     return comb(28, material.own_men) * comb(28, material.other_men) * words_in_block(material)
 
 
 def kept_words(material: Material) -> int:
-    """How many words of `lost`, and of `won`, a material's after table takes."""
+    """Return how many words of `lost`, and of `won`, a material's successor table takes."""
     return words(material) if material.own_kings else -(-words(material) // LANES)
 
 
 def size_in_bytes(material: Material, with_scores: bool = True) -> int:
-    """Memory of a material's after table."""
+    """Return the memory of a material's successor table in bytes."""
     return 8 * kept_words(material) + (words(material) * lanes(material) if with_scores else 0)
 
 
 def allocate(
     materials: Iterable[Material], most_pieces: int, memory: Memory | None = None, with_scores: bool = True
 ) -> SuccessorTables:
-    """Empty after tables for these materials, with scores or without. Memory is taken only when it is written
-    to."""
+    """Allocate empty successor tables; pages take memory when they are first written.
+
+    Args:
+        materials: the materials.
+        most_pieces: the most pieces of any of them.
+        memory: allocates the arrays.
+        with_scores: whether there are scores, as DTW needs them.
+    """
     memory = memory or Memory()
     start = np.full((most_pieces + 1,) * 4, -1, dtype=np.int64)
     packed_start, score_start = start.copy(), start.copy()
     number_count = word_count = score_count = 0
-    # Sides with kings first: their words' numbers are the words' places.
+    # Sides with kings come first, so that the numbers of their words are indices in `lost` and `won`.
     for material in sorted(materials, key=lambda material: material.own_kings == 0):
-        place = _place(material)
-        start[place], packed_start[place], score_start[place] = number_count, word_count, score_count
+        counts = _counts(material)
+        start[counts], packed_start[counts], score_start[counts] = number_count, word_count, score_count
         number_count += words(material)
         word_count += kept_words(material)
         score_count += words(material) * lanes(material)
@@ -197,30 +233,33 @@ def allocate(
         memory.zeros(score_count if with_scores else 0, np.uint8),
         memory.zeros(word_count, np.uint32),
         memory.zeros(word_count, np.uint32),
-        guard_of(number_count),
-        room_for(0),
+        empty_filter(number_count),
+        empty_exceptions(0),
     )
 
 
-def parts_of(afters: SuccessorTables, material: Material) -> list[NDArray[Any]]:
-    """Where the after table of a material lies: its parts of scores, lost and won."""
-    start, score_start = int(afters.packed_start[_place(material)]), int(afters.score_start[_place(material)])
+def parts_of(successors: SuccessorTables, material: Material) -> list[NDArray[Any]]:
+    """Return the parts of the arrays that a material's successor table takes: scores, lost and won."""
+    start, score_start = (
+        int(successors.packed_start[_counts(material)]),
+        int(successors.score_start[_counts(material)]),
+    )
     count = kept_words(material)
-    scores = afters.score[score_start : score_start + words(material) * lanes(material)]
-    return [scores, afters.lost[start : start + count], afters.won[start : start + count]]
+    scores = successors.score[score_start : score_start + words(material) * lanes(material)]
+    return [scores, successors.lost[start : start + count], successors.won[start : start + count]]
 
 
-def first_word(afters: SuccessorTables, material: Material) -> int:
-    """The number of the first word of a material's after table."""
-    return int(afters.start[_place(material)])
+def first_word(successors: SuccessorTables, material: Material) -> int:
+    """Return the number of the first word of a material's successor table."""
+    return int(successors.start[_counts(material)])
 
 
-def _place(material: Material) -> tuple[int, int, int, int]:
+def _counts(material: Material) -> tuple[int, int, int, int]:
     return material.own_kings, material.own_men, material.other_kings, material.other_men
 
 
 @kernel
-def _put_places(
+def _write_locations(
     start: NDArray[np.int64],
     own_men: int,
     own_kings: int,
@@ -228,68 +267,99 @@ def _put_places(
     other_kings: int,
     out: NDArray[np.int64],
 ) -> None:
+    """Write the locations of a position, int64 [king, 2], as `find_locations` returns them."""
     men, kings = reverse(other_men), reverse(other_kings)
     opponent_men, opponent_kings = reverse(own_men), reverse(own_kings)
-    place = (popcount(kings), popcount(men), popcount(opponent_kings), popcount(opponent_men))
-    first = start[place] + block_offset(place[0], men, place[2], opponent_men)
+    counts = (popcount(kings), popcount(men), popcount(opponent_kings), popcount(opponent_men))
+    first = start[counts] + block_offset(counts[0], men, counts[2], opponent_men)
     left = kings
     for number in range(len(out)):
         lane = lowest(left)
         left &= left - 1
-        out[number, 0] = first + rank(kings & ~(1 << lane)) * BINOMIAL[32, place[2]] + rank(opponent_kings)
+        out[number, 0] = first + rank(kings & ~(1 << lane)) * BINOMIAL[32, counts[2]] + rank(opponent_kings)
         out[number, 1] = lane
 
 
-def places_of(
-    afters: SuccessorTables, own_men: int, own_kings: int, other_men: int, other_kings: int
+def find_locations(
+    successors: SuccessorTables, own_men: int, own_kings: int, other_men: int, other_kings: int
 ) -> NDArray[np.int64]:
-    """Where a position stands (sets as its side to move sees them; the other side has kings): shape [kings of
-    the other side, 2], word and lane."""
+    """Return the locations of a position in the successor tables.
+
+    Args:
+        successors: the successor tables.
+        own_men: bit set, men of the side to move, which sees them as playing up.
+        own_kings: bit set, its kings.
+        other_men: bit set, men of the other side.
+        other_kings: bit set, its kings; at least one.
+
+    Returns:
+        int64 [king of the other side, 2]: word and lane.
+    """
     out = np.empty((other_kings.bit_count(), 2), np.int64)
-    _put_places(afters.start, own_men, own_kings, other_men, other_kings, out)
+    _write_locations(successors.start, own_men, own_kings, other_men, other_kings, out)
     return out
 
 
-def mark_drawn(afters: SuccessorTables, places: NDArray[np.int64]) -> SuccessorTables:
-    """Make positions, at `places` [place, 2], neither lost nor won under the rules. On the board they stay
-    what they are. Returns the after tables to go on with."""
-    words, lanes = places[:, 0], places[:, 1].astype(np.uint32)
-    if not len(afters.score):
+def mark_drawn(successors: SuccessorTables, locations: NDArray[np.int64]) -> SuccessorTables:
+    """Mark positions as drawn under the rules; without draw rules they keep their outcome.
+
+    Args:
+        successors: the successor tables, changed in place but for `exceptions`.
+        locations: int64 [location, 2], word and lane.
+
+    Returns:
+        The successor tables with the new exceptions.
+    """
+    words, lanes = locations[:, 0], locations[:, 1].astype(np.uint32)
+    if not len(successors.score):
         changed = np.unique(words)
-        as_ruled = OutcomeExceptions(changed, afters.lost[changed], afters.won[changed])
-        before = on_board(afters.board, changed, as_ruled)
-        afters = afters._replace(board=with_more(afters.board, afters.guard, [before]))
+        as_ruled = OutcomeExceptions(changed, successors.lost[changed], successors.won[changed])
+        before = unruled_words(successors.exceptions, changed, as_ruled)
+        successors = successors._replace(
+            exceptions=merge_exceptions(successors.exceptions, successors.exception_filter, [before])
+        )
     others = ~(np.uint32(1) << lanes)
-    np.bitwise_and.at(afters.lost, words, others)
-    np.bitwise_and.at(afters.won, words, others)
-    return afters
+    np.bitwise_and.at(successors.lost, words, others)
+    np.bitwise_and.at(successors.won, words, others)
+    return successors
 
 
-def drop_material(afters: SuccessorTables, material: Material) -> SuccessorTables:
-    """After tables without the board words of a material whose part is given back."""
-    start = first_word(afters, material)
-    return afters._replace(board=without(afters.board, afters.guard, start, start + words(material)))
+def drop_material(successors: SuccessorTables, material: Material) -> SuccessorTables:
+    """Return the successor tables without the exceptions of a material whose memory is freed."""
+    start = first_word(successors, material)
+    return successors._replace(
+        exceptions=drop_exceptions(
+            successors.exceptions, successors.exception_filter, start, start + words(material)
+        )
+    )
 
 
 @inlined
 def block_offset(kings: int, men: int, other_kings: int, other_men: int) -> int:
-    """The first word of a block, counted from the start of its material."""
+    """Return the number of the first word of a block, counted from the start of its material."""
     return int(block_number(men, other_men) * BINOMIAL[32, max(kings - 1, 0)] * BINOMIAL[32, other_kings])
 
 
 @inlined
 def block_number(men: int, other_men: int) -> int:
-    """The number of a block in its after table."""
+    """Return the number of a block in its successor table."""
     return int(rank(men) * BINOMIAL[28, popcount(other_men)] + rank(other_men >> 4))
 
 
 @inlined
-def put_bits(
+def write_bits(
     one_a_word: NDArray[np.uint32], first: int, count: int, packed: NDArray[np.uint32], first_bit: int
 ) -> None:
     """Pack `count` words of one bit each into bits of `packed`, which are 0 so far.
 
-    Other threads may do so with the neighbouring bits at the same time.
+    Other threads may write to the neighbouring bits at the same time.
+
+    Args:
+        one_a_word: uint32 [word], 0 or 1.
+        first: the first word to read.
+        count: how many words to read.
+        packed: uint32 [word], written.
+        first_bit: the bit of `packed` to begin with.
     """
     bit, end = first_bit, first_bit + count
     while bit < end:
@@ -307,12 +377,12 @@ def put_bits(
 
 
 @kernel
-def take_block_bits(packed: NDArray[np.uint32], numbers: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
-    """The bits of some blocks of a side without kings, one a byte: [block, position], flat.
+def read_block_bits(packed: NDArray[np.uint32], numbers: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
+    """Return the bits of some blocks of a side without kings, uint8 [block * position].
 
     Args:
-        packed: the material's part of `lost` or `won`.
-        numbers: [block], the numbers of the blocks.
+        packed: uint32 [word], the material's part of `lost` or `won`.
+        numbers: int64 [block], the numbers of the blocks.
         size: positions in a block.
     """
     found = np.empty(len(numbers) * size, np.uint8)
@@ -324,12 +394,18 @@ def take_block_bits(packed: NDArray[np.uint32], numbers: NDArray[np.int64], size
 
 
 @kernel
-def put_block_bits(
+def write_block_bits(
     packed: NDArray[np.uint32], numbers: NDArray[np.int64], size: int, bits: NDArray[np.uint8]
 ) -> None:
-    """Set bits in `packed`, which are 0 so far: the inverse of `take_block_bits`.
+    """Set bits in `packed`, which are 0 so far: the inverse of `read_block_bits`.
 
-    Other threads may do so for other blocks at the same time.
+    Other threads may write other blocks at the same time.
+
+    Args:
+        packed: uint32 [word], the material's part of `lost` or `won`.
+        numbers: int64 [block], the numbers of the blocks.
+        size: positions in a block.
+        bits: uint8 [block * position], 0 or 1.
     """
     for block in range(len(numbers)):
         for i in range(size):
@@ -339,14 +415,17 @@ def put_block_bits(
 
 
 @kernel
-def _put_block_numbers(men: NDArray[np.int64], out: NDArray[np.int64]) -> None:
+def _write_block_numbers(men: NDArray[np.int64], out: NDArray[np.int64]) -> None:
     for block in range(len(men)):
         out[block] = block_number(men[block, 0], men[block, 1])
 
 
 def block_numbers(men: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The numbers in their after table of blocks whose men are `men` [block, 2]: those of the side that has
-    just moved, and the other side's."""
+    """Return the numbers of blocks in their successor table.
+
+    Args:
+        men: int64 [block, 2], bit sets: men of the side that has just moved, and of the other side.
+    """
     found = np.empty(len(men), np.int64)
-    _put_block_numbers(men, found)
+    _write_block_numbers(men, found)
     return found
