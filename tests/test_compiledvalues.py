@@ -248,8 +248,8 @@ def test_without_numba(plain2: Path, solved2: dict[Position, Solved]) -> None:
     values = [solved2[Position.from_fen(fen)] for fen in ("W:WKc1:Bh4", "W:Wa5:BKf8")]
     assert done.stdout.splitlines() == [
         f"{[value.wdl for value in values]} {[value.dtw for value in values]} None",
-        "compiled probing needs the package numba, which is not installed; "
-        "pip install 'shashki-tablebase[fast]', or do without: compiled=False",
+        "compiled probing needs the package numba, which is not installed: "
+        "pip install 'shashki-tablebase[fast]', or use compiled=False",
     ]
     assert issubclass(MissingPackageError, ImportError)
 

@@ -223,7 +223,7 @@ def test_what_cannot_be_read_any_further_is_an_error(tables3: Path) -> None:
 def test_input_that_has_ended_stays_so() -> None:
     lines = HubInput(["a", "b"])
     assert next(lines) == "a"
-    assert (next(lines), next(lines, None), next(lines, None), lines.waiting()) == ("b", None, None, None)
+    assert (next(lines), next(lines, None), next(lines, None), lines.peek()) == ("b", None, None, None)
     assert lines.has_ended
 
 

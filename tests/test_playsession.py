@@ -38,7 +38,7 @@ def play(tables4: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def test_a_game_to_its_end(play: Play, tables4: Path) -> None:
     """Best play of the person's side wins, and the moves are told at the end."""
     with open_tablebase(tables4) as tablebase:
-        line = tablebase.line(Clock.from_fen(TRIANGLE).position)
+        line = RuleSearch(tablebase).line(Clock.from_fen(TRIANGLE))
         search, clock, typed = RuleSearch(tablebase), Clock.from_fen(TRIANGLE), []
         while (best := search.best_move(clock)) is not None:
             if clock.position.turn == "white":

@@ -41,7 +41,7 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 """Exit status: who read the output has stopped reading (128 + SIGPIPE)."""
 
-_OURS = ("tablebase", "generator", "server")
+_PACKAGES = ("tablebase", "generator", "server")
 _GROUP = "shashki.commands"
 _DESCRIPTION = "The endgame tablebase of Russian draughts: what a position is worth, and how to play it."
 _EXIT_STATUS = (
@@ -49,7 +49,7 @@ _EXIT_STATUS = (
     "table, a damaged table, a check that failed); 2 bad use (an option, a FEN, a file or a directory that "
     "is not there); 130 stopped by Ctrl-C"
 )
-_ASKED_WRONGLY = (
+_USAGE_ERRORS = (
     NotationError,
     IllegalPositionError,
     IllegalMoveError,
@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return PIPE_CLOSED
     except TablebaseError as error:
         print(f"shashki: {error}", file=sys.stderr)
-        return BAD_USE if isinstance(error, _ASKED_WRONGLY) else BAD_ANSWER
+        return BAD_USE if isinstance(error, _USAGE_ERRORS) else BAD_ANSWER
     except OSError as error:
         where = "" if error.filename is None else f"{error.filename}: "
         print(f"shashki: {where}{error.strerror or error}", file=sys.stderr)
@@ -118,7 +118,7 @@ def _run(argv: Sequence[str] | None) -> int:
         return int(args.run(args))
     except ModuleNotFoundError as error:
         extra = getattr(args, "extra", None)
-        if extra is None or (error.name or "").partition(".")[0] in _OURS:
+        if extra is None or (error.name or "").partition(".")[0] in _PACKAGES:
             raise
         print(
             f"shashki: `{args.command}` needs the package {error.name}, which is not installed; "
@@ -145,7 +145,7 @@ def make_parser() -> argparse.ArgumentParser:
         dest="command", metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser
     )
     not_loaded = []
-    for point in sorted(entry_points(group=_GROUP), key=_place):
+    for point in sorted(entry_points(group=_GROUP), key=_sort_key):
         try:
             add_commands = point.load()
         except ImportError as error:
@@ -157,6 +157,6 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _place(point: EntryPoint) -> tuple[bool, str]:
+def _sort_key(point: EntryPoint) -> tuple[bool, str]:
     """Questions come first in `--help`."""
     return point.name != "tablebase", point.name

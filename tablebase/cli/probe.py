@@ -97,8 +97,8 @@ def run_probe(args: argparse.Namespace) -> int:
             print(json.dumps(report, indent=2))
         else:
             print(position_text(clock.position, report, tablebase.ruleset, terminal_width()))
-        if report["wdl"] is None:
-            tablebase.probe(clock.position)  # names the table that is missing
+        if report["wdl"] is None and (missing := tablebase.missing_table(clock.position)) is not None:
+            raise missing
     return OK
 
 
@@ -111,7 +111,6 @@ def run_line(args: argparse.Namespace) -> int:
         RulesetError: there is no such ruleset.
     """
     from tablebase.games.search import RuleSearch
-    from tablebase.probe.line import LineEnd
     from tablebase.probe.tablebase import open_tablebase
     from tablebase.report.positions import SEARCH_EFFORT, line_report
     from tablebase.report.sentences import cause_of_draw
@@ -131,11 +130,8 @@ def run_line(args: argparse.Namespace) -> int:
             after = [move.probe_after for move in tablebase.moves(clock.position)]
             cause = cause_of_draw(probe.outcome, after, tablebase.ruleset)
             print(line_text(line, clock, probe, cause, prospect, terminal_width()))
-        if line.end is LineEnd.UNKNOWN:
-            for played in line.moves:
-                clock = clock.play_unchecked(played.move)
-            search.best_move(clock)  # raises the error that names the missing table
-            tablebase.probe(clock.position)  # it may also be missing for a rule that spares won positions
+        if line.missing is not None:
+            raise line.missing
     return OK
 
 

@@ -15,9 +15,9 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from tablebase.board.position import FIRST_ROW, Move, Position, legal_moves, position_after
-from tablebase.games.prospect import RulesOutcome
 from tablebase.games.search import RuledMove, RuleSearch, unknown_that_matters
 from tablebase.rules.clock import Clock
+from tablebase.rules.outcome import RulesOutcome
 
 if TYPE_CHECKING:
     from tablebase.probe.tablebase import Tablebase
@@ -27,13 +27,13 @@ DEPTH = 6
 """Plies that are looked ahead where nothing limits the search. That takes a second or two with all pieces on
 the board, less with fewer."""
 
-DEEPEST = 64
+MAX_DEPTH = 64
 """Plies, at the most: where there is only a limit of time."""
 
 WON = 100_000
 """The value of a win, less the plies to where it is known; all values are in hundredths of a man."""
 
-_SURE_NODES = 2_000
+_MIN_NODES = 2_000
 """Positions that the first ply may look at, whatever the limits: half a second, and more than it takes but
 for boards full of kings, whose captures one after another may be hundreds of thousands."""
 
@@ -41,7 +41,7 @@ _MAN, _KING, _ROW = 100, 300, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """What a search has found.
 
     Attributes:
@@ -80,8 +80,8 @@ class ShallowSearch:
 
     def __init__(self, tablebase: Tablebase) -> None:
         self._tablebase = tablebase
-        self._nodes = self._sure_nodes = 0
-        self._most_nodes = self._deadline = inf
+        self._nodes = self._min_nodes = 0
+        self._max_nodes = self._deadline = inf
         self._stop: Stop = never
 
     def best(
@@ -92,7 +92,7 @@ class ShallowSearch:
         seconds: float | None = None,
         nodes: int | None = None,
         stop: Stop = never,
-    ) -> Found:
+    ) -> SearchResult:
         """The best of some legal moves of a position, one at least.
 
         Args:
@@ -108,25 +108,25 @@ class ShallowSearch:
             TableError: a table is there but cannot be read.
             ClosedError: the tablebase has been closed.
         """
-        self._nodes, self._sure_nodes, self._stop = 0, _SURE_NODES, stop
-        self._most_nodes = inf if nodes is None else nodes
+        self._nodes, self._min_nodes, self._stop = 0, _MIN_NODES, stop
+        self._max_nodes = inf if nodes is None else nodes
         self._deadline = inf if seconds is None else time.monotonic() + seconds
-        order, found = list(moves), Found(moves[0], 0, 0, 0)
+        order, found = list(moves), SearchResult(moves[0], 0, 0, 0)
         for plies in range(1, max(1, depth) + 1):
             try:
                 valued = self._valued(position, order, plies)
             except _Stopped:
                 break
             value, move = valued[0]
-            found = Found(move, value, plies, self._nodes)
+            found = SearchResult(move, value, plies, self._nodes)
             order = [move for _, move in valued]
-            self._sure_nodes = 0
-            if len(moves) == 1 or abs(value) >= WON - DEEPEST or self._is_over():
+            self._min_nodes = 0
+            if len(moves) == 1 or abs(value) >= WON - MAX_DEPTH or self._is_over():
                 break
         return found
 
     def _is_over(self) -> bool:
-        return self._nodes >= self._most_nodes or time.monotonic() >= self._deadline or self._stop()
+        return self._nodes >= self._max_nodes or time.monotonic() >= self._deadline or self._stop()
 
     def _valued(self, position: Position, moves: list[Move], depth: int) -> list[tuple[int, Move]]:
         """The moves, the best first; of the others the order is that in which they came."""
@@ -139,8 +139,8 @@ class ShallowSearch:
 
     def _value(self, position: Position, depth: int, ply: int, alpha: int, beta: int) -> int:
         self._nodes += 1
-        if self._nodes > self._sure_nodes and (
-            self._nodes > self._most_nodes or (self._nodes % 256 == 0 and self._is_over())
+        if self._nodes > self._min_nodes and (
+            self._nodes > self._max_nodes or (self._nodes % 256 == 0 and self._is_over())
         ):
             raise _Stopped
         moves = legal_moves(position)
@@ -194,7 +194,7 @@ _KNOWN_VALUES = {
 }
 
 
-LONGEST_SECONDS = 10.0
+MAX_SECONDS = 10.0
 """For how long a shallow search looks ahead where nothing limits its time: however deep it is to go."""
 
 
@@ -205,7 +205,7 @@ class Limits:
     Attributes:
         depth: plies that a shallow search looks ahead, at the most; None: `DEPTH`, or as many as the time
             or the nodes allow where these are limited.
-        seconds: for how long, at the most; None: `LONGEST_SECONDS`.
+        seconds: for how long, at the most; None: `MAX_SECONDS`.
         nodes: how many positions a shallow search looks at, at the most, but for the first ply; None: any.
     """
 
@@ -217,8 +217,8 @@ class Limits:
     def plies(self) -> int:
         """The depth that holds."""
         if self.depth is not None:
-            return min(self.depth, DEEPEST)
-        return DEPTH if self.seconds is None and self.nodes is None else DEEPEST
+            return min(self.depth, MAX_DEPTH)
+        return DEPTH if self.seconds is None and self.nodes is None else MAX_DEPTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ class Choice:
 
     move: Move
     ruled: RuledMove
-    found: Found | None = None
+    found: SearchResult | None = None
 
 
 class Engine:
@@ -272,7 +272,7 @@ class Engine:
             return Choice(first.move, first)
         limits = limits or Limits()
         unknown = {ruled.move: ruled for ruled in moves if ruled.prospect is RulesOutcome.UNKNOWN}
-        seconds = LONGEST_SECONDS if limits.seconds is None else limits.seconds
+        seconds = MAX_SECONDS if limits.seconds is None else limits.seconds
         found = self._by_search.best(clock.position, list(unknown), limits.plies, seconds, limits.nodes, stop)
         if found.value <= _KNOWN_VALUES.get(first.prospect, -WON - 1):
             return Choice(first.move, first)

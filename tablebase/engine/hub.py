@@ -17,9 +17,9 @@ from tablebase import __version__
 from tablebase.board.notation import Numbering, format_hub_move, parse_hub_move, parse_hub_position
 from tablebase.engine.engine import WON, Choice, Engine, Limits
 from tablebase.errors import ArgumentError, IllegalMoveError, NotationError, TablebaseError, quote
-from tablebase.games.prospect import RulesOutcome
 from tablebase.probe.tablebase import Tablebase
 from tablebase.rules.clock import Clock
+from tablebase.rules.outcome import RulesOutcome
 from tablebase.rules.rulesets import RULESETS, Ruleset, find_ruleset
 
 _ARGUMENT = re.compile(r'\s+([^\s="]+)(?:\s*=\s*(?:"([^"]*)"|([^\s="]+)))?')
@@ -96,7 +96,7 @@ class HubInput(Iterator[str]):
         """Whether no line will come any more, though some may be waiting."""
         return self._ended.is_set()
 
-    def waiting(self) -> str | None:
+    def peek(self) -> str | None:
         """The line that would be next, if it has come; it stays."""
         if self._next is None:
             try:
@@ -126,11 +126,11 @@ VARIANT = "russian"
 _MOVES_LEFT = 30
 """Of a clock that says nothing of how many moves it is for, a move gets one of so many parts."""
 
-_MOST_OF_A_CLOCK = 0.9
+_MAX_CLOCK_SHARE = 0.9
 """No move gets more than this part of what the clock has: the way of an answer takes time as well."""
 
-_SCORE_OF_A_WIN = 100.0  # men, less a hundredth for each ply to the end, as Scan counts
-_SCORE_OF_A_FAR_WIN = 90.0  # where the plies to the end are not known
+_WIN_SCORE = 100.0  # men, less a hundredth for each ply to the end, as Scan counts
+_FAR_WIN_SCORE = 90.0  # where the plies to the end are not known
 
 Write = Callable[[str], None]
 
@@ -243,7 +243,7 @@ class HubSession:
         if seconds is None and given["time"] is not None:
             left, more = given["time"], given["inc"] or 0.0
             part = left / max(1.0, given["moves"] or _MOVES_LEFT) + more
-            seconds = min(part, _MOST_OF_A_CLOCK * (left + more))  # `inc` is added before the move
+            seconds = min(part, _MAX_CLOCK_SHARE * (left + more))  # `inc` is added before the move
         self._limits = Limits(
             None if depth is None else max(1, int(depth)),
             None if seconds is None else max(0.0, seconds),
@@ -255,7 +255,7 @@ class HubSession:
         if self._clock is None:
             raise ArgumentError("there is no position to search; send pos first")
         began = time.monotonic()
-        choice = self._engine.choose(self._clock, self._limits, self._is_stopped)
+        choice = self._engine.choose(self._clock, self._limits, self._poll_commands)
         if choice is None:
             raise IllegalMoveError(
                 f"there is no move in {self._clock.position.to_fen()}: the side to move has lost"
@@ -272,13 +272,13 @@ class HubSession:
         )
         self._answer("done", move=move)
 
-    def _is_stopped(self) -> bool:
+    def _poll_commands(self) -> bool:
         """Answer what may be sent while a search goes on; whether this one is to end.
 
         Any other command waits for its end, and what comes behind that is not for this search: only the end
         of the input is, as nobody is there any more to read what is found.
         """
-        while self._input is not None and (line := self._input.waiting()) is not None:
+        while self._input is not None and (line := self._input.peek()) is not None:
             match line.split():
                 case ["ping", *_]:
                     self._answer("pong")
@@ -309,9 +309,9 @@ def _score(choice: Choice) -> float:
     """What a move is worth to the player who makes it, in men."""
     if choice.found is not None:
         value = choice.found.value
-        return math.copysign(_SCORE_OF_A_FAR_WIN, value) if abs(value) >= WON // 2 else value / 100
+        return math.copysign(_FAR_WIN_SCORE, value) if abs(value) >= WON // 2 else value / 100
     if choice.ruled.prospect not in (RulesOutcome.WIN, RulesOutcome.LOSS):
         return 0.0
     plies = choice.ruled.value.dtw
-    score = _SCORE_OF_A_FAR_WIN if plies is None else _SCORE_OF_A_WIN - plies / 100
+    score = _FAR_WIN_SCORE if plies is None else _WIN_SCORE - plies / 100
     return score if choice.ruled.prospect is RulesOutcome.WIN else -score

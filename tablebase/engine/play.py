@@ -9,7 +9,6 @@ from tablebase.board.notation import Numbering, parse_move
 from tablebase.board.position import Color, Move
 from tablebase.engine.engine import Choice, Engine
 from tablebase.errors import IllegalMoveError, NotationError
-from tablebase.games.prospect import RulesOutcome
 from tablebase.games.search import win_oracle
 from tablebase.probe.line import lost_in_words
 from tablebase.probe.tablebase import Tablebase
@@ -17,6 +16,7 @@ from tablebase.report.rules import rules_report
 from tablebase.report.sentences import named, standing, worth
 from tablebase.report.text import numbered, rules_table, wrapped
 from tablebase.rules.clock import Clock, DrawClaim, GameStatus, Ruling, draw_claims
+from tablebase.rules.outcome import RulesOutcome
 
 HELP = (
     "Type a move, like c3-d4, c3:e5 or cd4; `hint` for the best one, `undo` to take back your last one, "

@@ -15,20 +15,22 @@ from tablebase.board.notation import Numbering, find_numbering, parse_move
 from tablebase.board.position import Color, Move, Position
 from tablebase.errors import CounterError, IllegalMoveError, IllegalPositionError, NotationError, quote
 from tablebase.games.pdn import GameResult, MoveText, PdnGame, read_games
-from tablebase.games.prospect import RulesOutcome, board_outcome
+from tablebase.games.prospect import unruled_outcome
 from tablebase.games.search import RuleSearch, win_oracle
 from tablebase.probe.tablebase import Tablebase
 from tablebase.rules.clock import BoardWon, Clock, DrawClaim, GameStatus, Ruling, draw_claims
-from tablebase.rules.outcome import Outcome
+from tablebase.rules.outcome import Outcome, RulesOutcome
 from tablebase.rules.ruleset import Ruleset, cited
 from tablebase.rules.rulesets import OFFICIAL
 
-EFFORT = 5000
+MAX_NODES = 5000
 """How many positions are looked at for one game by default, at the most, where the tables alone do not tell
 what a position with its counters is worth. Under the official rules hardly any has to be; under lidraughts,
 where an ending may take all of them, that takes a second or more."""
 
-_EFFORT_A_PLY = 300  # few are settled by more, and none shall use up what the rest of the game could do with
+_MAX_NODES_PER_PLY = (
+    300  # few are settled by more, and none shall use up what the rest of the game could do with
+)
 
 MAX_PLIES = 1000
 """The most plies of one game that are followed; the longest games that people have played are far shorter."""
@@ -50,7 +52,7 @@ class ProblemKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class GameProblem:
     """Something wrong with a game.
 
     Attributes:
@@ -69,7 +71,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class GameState:
     """How a game stands between two moves.
 
     Attributes:
@@ -83,7 +85,7 @@ class Stand:
 
     clock: Clock
     ruling: Ruling
-    board: Outcome
+    unruled: Outcome
     rules: RulesOutcome
     dtw: int | None
 
@@ -126,7 +128,7 @@ class PlayedMove:
     text: str
     move: Move
     player: Color
-    after: Stand
+    after: GameState
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,22 +139,22 @@ class Mistake:
         ply: which turn of the game it was, from 1 on.
         player: who made it.
         move: the move.
-        board_before: the outcome on the board for that player before the move.
-        board_after: the same after it.
+        unruled_before: the outcome on the board for that player before the move.
+        unruled_after: the same after it.
         rules_before: the prospect under the rules for that player before the move.
         rules_after: the same after it.
-        keeping: the moves that would have kept what was lost, best first.
+        saving_moves: the moves that would have kept what was lost, best first.
         claim: the draw that the player could have claimed instead, where that would have kept it.
     """
 
     ply: int
     player: Color
     move: Move
-    board_before: Outcome
-    board_after: Outcome
+    unruled_before: Outcome
+    unruled_after: Outcome
     rules_before: RulesOutcome
     rules_after: RulesOutcome
-    keeping: tuple[Move, ...]
+    saving_moves: tuple[Move, ...]
     claim: DrawClaim | None = None
 
 
@@ -200,15 +202,15 @@ class Adjudication:
 
     game: PdnGame
     ruleset: Ruleset
-    start: Stand | None
+    start: GameState | None
     plies: tuple[PlayedMove, ...]
     mistakes: tuple[Mistake, ...]
     ending: Ending
-    problems: tuple[Problem, ...]
+    problems: tuple[GameProblem, ...]
     claims: tuple[DrawClaim, ...] = field(default=())
 
     @property
-    def last(self) -> Stand | None:
+    def last(self) -> GameState | None:
         """How the game stands after the last move that is followed."""
         return self.plies[-1].after if self.plies else self.start
 
@@ -243,9 +245,9 @@ class Adjudicator:
         ruleset: the rules to judge by.
         numbering: what squares written as numbers mean in games whose GameType does not say so; None refuses
             them there.
-        effort: how many positions may be looked at for one game where the tables alone do not tell how it
+        max_nodes: how many positions may be looked at for one game where the tables alone do not tell how it
             would end under the rules; beyond that, such a prospect is left open.
-        most_plies: how many plies of a game are followed; those beyond are a problem of it.
+        max_plies: how many plies of a game are followed; those beyond are a problem of it.
 
     Raises:
         NotationError: there is no such numbering.
@@ -256,14 +258,14 @@ class Adjudicator:
         tablebase: Tablebase,
         ruleset: Ruleset = OFFICIAL,
         numbering: Numbering | str | None = None,
-        effort: int = EFFORT,
-        most_plies: int = MAX_PLIES,
+        max_nodes: int = MAX_NODES,
+        max_plies: int = MAX_PLIES,
     ) -> None:
         self._tablebase = tablebase
         self._ruleset = ruleset
         self._numbering = find_numbering(numbering)
-        self._effort = effort
-        self._most_plies = most_plies
+        self._max_nodes = max_nodes
+        self._max_plies = max_plies
         self._board_won: BoardWon = win_oracle(tablebase)
 
     def games(self, text: str) -> Iterator[Adjudication]:
@@ -277,33 +279,35 @@ class Adjudicator:
 
     def game(self, game: PdnGame) -> Adjudication:
         """One game, judged. Raises as `games` does."""
-        search = RuleSearch(self._tablebase, _EFFORT_A_PLY, self._effort)
-        problems = [Problem(str(fault.kind), fault.line, None, None, fault.message) for fault in game.faults]
+        search = RuleSearch(self._tablebase, _MAX_NODES_PER_PLY, self._max_nodes)
+        problems = [
+            GameProblem(str(fault.kind), fault.line, None, None, fault.message) for fault in game.faults
+        ]
         try:
             numbering = game.numbering(self._numbering)
-            start = self._stand(self._first(game, numbering), search)
+            start = self._state(self._first(game, numbering), search)
         except (NotationError, IllegalPositionError, CounterError) as error:
-            problems.append(Problem(ProblemKind.UNREADABLE_GAME, game.line, None, None, str(error)))
+            problems.append(GameProblem(ProblemKind.UNREADABLE_GAME, game.line, None, None, str(error)))
             return Adjudication(game, self._ruleset, None, (), (), Ending.STOPPED, tuple(problems))
         plies: list[PlayedMove] = []
         mistakes: list[Mistake] = []
-        stand, stop = start, None
+        state, stop = start, None
         for ply, written in enumerate(game.moves, 1):
-            if (stop := _reason_to_stop(game, stand, ply, self._most_plies)) is not None:
+            if (stop := _reason_to_stop(game, state, ply, self._max_plies)) is not None:
                 break
             try:
-                move = parse_move(stand.position, written.plain, numbering)
+                move = parse_move(state.position, written.plain, numbering)
             except (NotationError, IllegalMoveError) as error:
                 stop = _bad_move(error, written, ply)
                 break
-            before, stand = stand, self._stand(stand.clock.play_unchecked(move), search)
-            plies.append(PlayedMove(ply, written.text, move, before.position.turn, stand))
+            before, state = state, self._state(state.clock.play_unchecked(move), search)
+            plies.append(PlayedMove(ply, written.text, move, before.position.turn, state))
             if (mistake := self._mistake(before, plies[-1], search)) is not None:
                 mistakes.append(mistake)
         if stop is not None:
             problems.append(stop)
-        ending = _ending(game, stand, stop)
-        claims = draw_claims(stand.clock, stand.ruling, self._board_won) if ending is Ending.CUT_SHORT else ()
+        ending = _ending(game, state, stop)
+        claims = draw_claims(state.clock, state.ruling, self._board_won) if ending is Ending.CUT_SHORT else ()
         return Adjudication(
             game, self._ruleset, start, tuple(plies), tuple(mistakes), ending, tuple(problems), claims
         )
@@ -314,26 +318,26 @@ class Adjudicator:
             return Clock.start(Position.start(), self._ruleset)
         return Clock.from_fen(fen, self._ruleset, numbering)
 
-    def _stand(self, clock: Clock, search: RuleSearch) -> Stand:
+    def _state(self, clock: Clock, search: RuleSearch) -> GameState:
         probe = self._tablebase.get_probe(clock.position)
         ruling = clock.ruling(self._board_won)
         prospect = search.prospect(clock, ruling.verdict, probe)
-        return Stand(clock, ruling, board_outcome(probe), prospect, probe.dtw)
+        return GameState(clock, ruling, unruled_outcome(probe), prospect, probe.dtw)
 
-    def _mistake(self, before: Stand, played: PlayedMove, search: RuleSearch) -> Mistake | None:
+    def _mistake(self, before: GameState, played: PlayedMove, search: RuleSearch) -> Mistake | None:
         after = played.after
-        board_lost = _is_less(-after.board, before.board)
+        unruled_lost = _is_less(-after.unruled, before.unruled)
         rules_lost = _is_worse(-after.rules, before.rules)
-        if not (board_lost or rules_lost):
+        if not (unruled_lost or rules_lost):
             return None
-        keeping = []
+        saving_moves = []
         for other in search.moves(before.clock):
             if rules_lost and not _is_kept(other.prospect, before.rules):
                 continue
-            board = -board_outcome(other.value.probe_after)
-            if board_lost and not rules_lost and _is_less(board, before.board):
+            board = -unruled_outcome(other.value.probe_after)
+            if unruled_lost and not rules_lost and _is_less(board, before.unruled):
                 continue
-            keeping.append(other.move)
+            saving_moves.append(other.move)
         claims: tuple[DrawClaim, ...] = ()
         if rules_lost and before.rules is RulesOutcome.DRAW:
             claims = draw_claims(before.clock, before.ruling, self._board_won)
@@ -341,24 +345,24 @@ class Adjudicator:
             ply=played.ply,
             player=played.player,
             move=played.move,
-            board_before=before.board,
-            board_after=-after.board,
+            unruled_before=before.unruled,
+            unruled_after=-after.unruled,
             rules_before=before.rules,
             rules_after=-after.rules,
-            keeping=tuple(keeping),
+            saving_moves=tuple(saving_moves),
             claim=next(iter(claims), None),
         )
 
 
-def _reason_to_stop(game: PdnGame, stand: Stand, ply: int, most_plies: int) -> Problem | None:
+def _reason_to_stop(game: PdnGame, state: GameState, ply: int, max_plies: int) -> GameProblem | None:
     """Why the move of a ply is not followed any more, if it is not."""
     written = game.moves[ply - 1]
     left = len(game.moves) - ply + 1
-    if stand.is_over:
-        how = " and ".join(f"{state.rule}, {cited(state.article)}" for state in stand.ruling.fired)
-        ended = f"was drawn ({how})" if how else f"was won by {stand.position.turn.other}"
+    if state.is_over:
+        how = " and ".join(f"{rule.rule}, {cited(rule.article)}" for rule in state.ruling.fired)
+        ended = f"was drawn ({how})" if how else f"was won by {state.position.turn.other}"
         when = f"after ply {ply - 1}" if ply > 1 else "before its first move"
-        return Problem(
+        return GameProblem(
             ProblemKind.AFTER_THE_END,
             written.line,
             ply,
@@ -366,13 +370,13 @@ def _reason_to_stop(game: PdnGame, stand: Stand, ply: int, most_plies: int) -> P
             f"the game {ended} {when}, and goes on with {_moves(left)} from {quote(written.text)} on, "
             "which are not followed",
         )
-    if ply > most_plies:
-        return Problem(
+    if ply > max_plies:
+        return GameProblem(
             ProblemKind.TOO_LONG,
             written.line,
             ply,
             written.text,
-            f"the game has {len(game.moves)} plies; the first {most_plies} are followed",
+            f"the game has {len(game.moves)} plies; the first {max_plies} are followed",
         )
     return None
 
@@ -381,14 +385,14 @@ def _moves(count: int) -> str:
     return "1 move" if count == 1 else f"{count} moves"
 
 
-def _bad_move(error: NotationError | IllegalMoveError, written: MoveText, ply: int) -> Problem:
+def _bad_move(error: NotationError | IllegalMoveError, written: MoveText, ply: int) -> GameProblem:
     kind = ProblemKind.ILLEGAL_MOVE if isinstance(error, IllegalMoveError) else ProblemKind.UNREADABLE_MOVE
-    return Problem(kind, written.line, ply, written.text, str(error))
+    return GameProblem(kind, written.line, ply, written.text, str(error))
 
 
-def _ending(game: PdnGame, stand: Stand, stop: Problem | None) -> Ending:
-    if stand.is_over:
-        return Ending.DRAWN if stand.ruling.verdict is GameStatus.DRAWN else Ending.WON
+def _ending(game: PdnGame, state: GameState, stop: GameProblem | None) -> Ending:
+    if state.is_over:
+        return Ending.DRAWN if state.ruling.verdict is GameStatus.DRAWN else Ending.WON
     if stop is not None:
         return Ending.STOPPED
     return Ending.CUT_SHORT if game.moves else Ending.EMPTY

@@ -8,12 +8,11 @@ is settled by looking ahead: `tablebase.games.search`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 
 from tablebase.board.counters import CounterName
 from tablebase.board.position import Color, Position
 from tablebase.rules.clock import Clock, GameStatus
-from tablebase.rules.outcome import Outcome, Probe
+from tablebase.rules.outcome import Outcome, Probe, RulesOutcome
 from tablebase.rules.ruleset import Claim, Limit, Repeats, RuleName, Ruleset
 from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL
 from tablebase.rules.scope import Road
@@ -26,38 +25,7 @@ _SAFE_FROM_REPEATED_MOVES = 2
 """With so few moves to go nobody makes the same moves three times running, whatever went before."""
 
 
-class RulesOutcome(StrEnum):
-    """How a game ends under the draw rules, counters as they are, when both sides play best."""
-
-    WIN = "win"
-    MAYBE_WIN = "maybe-win"
-    """A win or a draw: won on the board, but it is not proved that the rules leave time for it."""
-    DRAW = "draw"
-    MAYBE_LOSS = "maybe-loss"
-    """A loss or a draw."""
-    LOSS = "loss"
-    UNKNOWN = "unknown"
-
-    def __neg__(self) -> RulesOutcome:
-        """The same prospect as the opponent sees it."""
-        return _OPPOSITE.get(self, self)
-
-    @property
-    def rank(self) -> int | None:
-        """1 for a win, 0 for a draw, -1 for a loss; None where it is none of these for certain."""
-        return _RANK.get(self)
-
-
-_RANK = {RulesOutcome.WIN: 1, RulesOutcome.DRAW: 0, RulesOutcome.LOSS: -1}
-_OPPOSITE = {
-    RulesOutcome.WIN: RulesOutcome.LOSS,
-    RulesOutcome.MAYBE_WIN: RulesOutcome.MAYBE_LOSS,
-    RulesOutcome.MAYBE_LOSS: RulesOutcome.MAYBE_WIN,
-    RulesOutcome.LOSS: RulesOutcome.WIN,
-}
-
-
-def board_outcome(probe: Probe) -> Outcome:
+def unruled_outcome(probe: Probe) -> Outcome:
     """The outcome without draw rules: a cursed win is a win, a blessed loss is a loss."""
     return {Outcome.CURSED_WIN: Outcome.WIN, Outcome.BLESSED_LOSS: Outcome.LOSS}.get(
         probe.outcome, probe.outcome
@@ -91,7 +59,7 @@ def prospect_of(
 
 
 def _bound(clock: Clock, probe: Probe, tables: Ruleset, seen_twice: tuple[Probe, ...]) -> RulesOutcome:
-    board = board_outcome(probe)
+    board = unruled_outcome(probe)
     if board is Outcome.UNKNOWN:
         return RulesOutcome.UNKNOWN
     # Rules that only draw take nothing from who can hold the draw on the board.
@@ -285,7 +253,7 @@ def _has_room(clock: Clock, limit: Limit, plies: int) -> bool:
 def _winner(clock: Clock, probe: Probe) -> Color:
     """The side that wins on the board."""
     turn = clock.position.turn
-    return turn if board_outcome(probe) is Outcome.WIN else turn.other
+    return turn if unruled_outcome(probe) is Outcome.WIN else turn.other
 
 
 def _first_known(*distances: int | None) -> int | None:

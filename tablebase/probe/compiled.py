@@ -77,8 +77,8 @@ class CompiledValues(PositionValues):
 
     def _slices(self) -> _Slices:
         known = self._known
-        if known.materials is not self._tables.slices:
-            known = self._known = _Slices(self._tables.slices)
+        if known.materials is not self._tables.materials:
+            known = self._known = _Slices(self._tables.materials)
         return known
 
     # One position
@@ -129,7 +129,7 @@ class CompiledValues(PositionValues):
             if place >= 0:
                 material = slices.materials[place]
                 wdl = table(material, Metric.WDL).value(index)
-                return self._stored(material, index, wdl, distances, lenient)
+                return self._from_tables(material, index, wdl, distances, lenient)
             return (
                 LOST
                 if place == OVER
@@ -168,7 +168,7 @@ class CompiledValues(PositionValues):
         dtw = None
         if to_the_end and best[0]:
             dtw = shortest[0] if best[0] > 0 else longest[0]
-        counted = self._tables.balance_metric(Material.of(position)) is not None
+        counted = self._tables.dtb_metric(Material.of(position)) is not None
         return Probe(outcome, at_once, dtw, at_once if counted else None)
 
     # Many positions
@@ -180,12 +180,12 @@ class CompiledValues(PositionValues):
         for first in range(0, len(boards), _TOGETHER):
             asked = slice(first, min(first + _TOGETHER, len(boards)))
             plant(boards.sets[asked], boards.black[asked], tree)
-            tree, large = self._fill_some(tree, asked, found)
+            tree, large = self._fill_batch(tree, asked, found)
             for place in large:
                 self._fill(found, place, boards.position(place), distances)
         return found
 
-    def _fill_some(self, tree: Tree, asked: slice, found: ProbeArray) -> tuple[Tree, list[int]]:
+    def _fill_batch(self, tree: Tree, asked: slice, found: ProbeArray) -> tuple[Tree, list[int]]:
         """Put the values of planted positions at their places.
 
         Returns:
@@ -212,12 +212,12 @@ class CompiledValues(PositionValues):
             found.dtw[asked] = dtw[:number]
         places = tree[:number, PLACE]
         if found.dtc is not None:
-            found.dtc[asked] = self._counted(Metric.DTC, stored, wdl, number)
+            found.dtc[asked] = self._probe_distance(Metric.DTC, stored, wdl, number)
         if found.dtb is not None:
-            found.dtb[asked] = self._counted(Metric.DTB, stored, wdl, number)
+            found.dtb[asked] = self._probe_distance(Metric.DTB, stored, wdl, number)
         return tree, (asked.start + np.flatnonzero(places == LARGE)).tolist()
 
-    def _counted(self, metric: Metric, stored: _Rows, wdl: NDArray[np.int8], number: int) -> Stored:
+    def _probe_distance(self, metric: Metric, stored: _Rows, wdl: NDArray[np.int8], number: int) -> Stored:
         """DTC or DTB of the positions asked about."""
         places = stored.tree[:number, PLACE]
         wdl = wdl[:number]
@@ -229,7 +229,7 @@ class CompiledValues(PositionValues):
         plies[at_once | (places == ONE_MOVE)] = 1
         plies[places == OVER] = 0
         for material, rows, indices in stored.groups():
-            known = self._tables.balance_metric(material) if metric is Metric.DTB else metric
+            known = self._tables.dtb_metric(material) if metric is Metric.DTB else metric
             if known is None:
                 continue
             asked = np.searchsorted(rows, number)  # rows rise
@@ -243,7 +243,7 @@ class CompiledValues(PositionValues):
         """Whether the balance is counted in each of the positions that have a capture."""
         counted = np.zeros(len(materials), np.bool_)
         kinds, kind_of = np.unique(materials[capture], return_inverse=True)
-        metrics = [self._tables.balance_metric(Material(*counts_of(kind))) for kind in kinds.tolist()]
+        metrics = [self._tables.dtb_metric(Material(*counts_of(kind))) for kind in kinds.tolist()]
         counted[capture] = np.array([metric is not None for metric in metrics], np.bool_)[kind_of]
         return counted
 

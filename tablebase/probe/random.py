@@ -19,10 +19,10 @@ from tablebase.probe.tablebase import Tablebase
 from tablebase.rules.outcome import Outcome
 from tablebase.tables.index import sets_at, sets_at_each
 
-_BATCHES = (16, 128, 1024, 4096)
+_BATCH_SIZES = (16, 128, 1024, 4096)
 """How many positions are drawn at a time: what one in a thousand has is found so nearly always."""
 
-_AT_A_TIME = 1 << 14
+_CHUNK = 1 << 14
 """How many positions at a time are looked at where all may have to be."""
 
 
@@ -31,7 +31,7 @@ def random_position(
     material: Material,
     outcome: Outcome | None,
     random: Random,
-    most_probed: int | None = None,
+    max_probed: int | None = None,
 ) -> Position | None:
     """A position of a material, White to move, from fresh counters of that outcome for the side to move.
 
@@ -43,32 +43,32 @@ def random_position(
         material: the pieces, those of the side to move first.
         outcome: the wanted outcome; None for any.
         random: where chance comes from: the same state gives the same position.
-        most_probed: of an outcome that no position without a capture has, how many positions to look at, at
+        max_probed: of an outcome that no position without a capture has, how many positions to look at, at
             the most; None for all there are.
 
     Returns:
-        The position; None where no position of the material has that outcome, or none of `most_probed`.
+        The position; None where no position of the material has that outcome, or none of `max_probed`.
 
     Raises:
         MissingTableError: there is no table of the material.
         TableError: a table is there but cannot be read.
     """
-    for size in _BATCHES:
+    for size in _BATCH_SIZES:
         drawn = np.array([random.randrange(material.positions) for _ in range(size)], np.int64)
         if outcome is None:
             return _position(material, int(drawn[0]))
-        if (found := _first(tablebase, material, drawn, outcome)) is not None:
+        if (found := _first_match(tablebase, material, drawn, outcome)) is not None:
             return found
     assert outcome is not None
-    found = _stored(tablebase, material, outcome, random)
-    return found or _probed(tablebase, material, outcome, random, most_probed)
+    found = _find_in_table(tablebase, material, outcome, random)
+    return found or _find_by_probing(tablebase, material, outcome, random, max_probed)
 
 
 def _position(material: Material, index: int) -> Position:
     return Position(*sets_at(material, index), Color.WHITE)
 
 
-def _first(
+def _first_match(
     tablebase: Tablebase, material: Material, indices: NDArray[np.int64], outcome: Outcome
 ) -> Position | None:
     """The first of some positions that has the outcome."""
@@ -77,7 +77,9 @@ def _first(
     return _position(material, int(indices[hits[0]])) if len(hits) else None
 
 
-def _stored(tablebase: Tablebase, material: Material, outcome: Outcome, random: Random) -> Position | None:
+def _find_in_table(
+    tablebase: Tablebase, material: Material, outcome: Outcome, random: Random
+) -> Position | None:
     """A position without a capture of which the table stores the outcome."""
     for indices in _chunks(material, random):
         hits = indices[tablebase.stored_outcomes(material, indices) == outcome.wdl].tolist()
@@ -90,7 +92,7 @@ def _stored(tablebase: Tablebase, material: Material, outcome: Outcome, random: 
     return None
 
 
-def _probed(
+def _find_by_probing(
     tablebase: Tablebase, material: Material, outcome: Outcome, random: Random, most: int | None
 ) -> Position | None:
     """A position that is found to have the outcome by probing at most so many."""
@@ -98,7 +100,7 @@ def _probed(
     for indices in _chunks(material, random):
         if left <= 0:
             break
-        found = _first(tablebase, material, indices[:left], outcome)
+        found = _first_match(tablebase, material, indices[:left], outcome)
         if found is not None:
             return found
         left -= len(indices)
@@ -109,5 +111,5 @@ def _chunks(material: Material, random: Random) -> Iterator[NDArray[np.int64]]:
     """All places of the index of a material, from a random one on."""
     first = random.randrange(material.positions)
     for whole in (range(first, material.positions), range(first)):
-        for start in range(whole.start, whole.stop, _AT_A_TIME):
-            yield np.arange(start, min(start + _AT_A_TIME, whole.stop))
+        for start in range(whole.start, whole.stop, _CHUNK):
+            yield np.arange(start, min(start + _CHUNK, whole.stop))

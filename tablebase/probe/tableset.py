@@ -73,12 +73,12 @@ class TableSet:
         self._directories: list[Path] = []
         self._paths: dict[TableKey, Path] = {}
         self._tables: dict[TableKey, Table] = {}
-        self._balance_metrics: dict[Material, Metric | None] = {}
+        self._dtb_metrics: dict[Material, Metric | None] = {}
         self._lock = Lock()
         self._closed = False
         self.pieces = 0
         """The greatest number of pieces up to which all outcomes are there; 0 for an empty set."""
-        self.slices: tuple[Material, ...] = ()
+        self.materials: tuple[Material, ...] = ()
         """Every material whose outcomes are there; another tuple once a directory has been added."""
 
     @property
@@ -108,11 +108,11 @@ class TableSet:
                     rules = _one_ruleset(rules, check_version(head, file), file)
                 found[key] = file
         self._ruleset = rules
-        self._balance_metrics.clear()
+        self._dtb_metrics.clear()
         self._directories.append(directory)
         self._paths |= found
         self.pieces = self._complete_to()
-        self.slices = tuple(material for material, metric in self._paths if metric is Metric.WDL)
+        self.materials = tuple(material for material, metric in self._paths if metric is Metric.WDL)
         return len(found)
 
     def _complete_to(self) -> int:
@@ -125,15 +125,15 @@ class TableSet:
         """Whether a slice's table is in the set."""
         return (material, metric) in self._paths
 
-    def balance_metric(self, material: Material) -> Metric | None:
+    def dtb_metric(self, material: Material) -> Metric | None:
         """The metric that tells the DTB of a slice; None where its balance is not counted."""
-        if material not in self._balance_metrics:
+        if material not in self._dtb_metrics:
             metric = None
             if self.ruleset.counts_balance(material):
                 # Without men every move but a capture is counted in both.
                 metric = Metric.DTB if self.ruleset.counts_material_separately(material) else Metric.DTC
-            self._balance_metrics[material] = metric
-        return self._balance_metrics[material]
+            self._dtb_metrics[material] = metric
+        return self._dtb_metrics[material]
 
     def table(self, material: Material, metric: Metric) -> Table:
         """The table of a slice, open.

@@ -52,12 +52,12 @@ class PositionValues:
         if moves[0].is_capture:
             further = (Metric.DTW,) if Metric.DTW in distances else ()
             after = [self.value(position_after(position, move), further, lenient) for move in moves]
-            return self._best_capture(after, self._tables.balance_metric(Material.of(position)) is not None)
+            return self._best_capture(after, self._tables.dtb_metric(Material.of(position)) is not None)
         material = Material.of(position)
         # The table first: it fails at once for many pieces, for which the index would build large lists.
         table = self._tables.table(material, Metric.WDL)
         index = index_of(position.own_men, position.own_kings, position.other_men, position.other_kings)
-        return self._stored(material, index, table.value(index), distances, lenient)
+        return self._from_tables(material, index, table.value(index), distances, lenient)
 
     def values(self, boards: PositionArray, distances: Sequence[Metric]) -> ProbeArray:
         """The outcomes, and the distances that are asked for, of many positions.
@@ -85,7 +85,7 @@ class PositionValues:
         if found.dtc is not None:
             found.dtc[place] = missing if probe.dtc is None else probe.dtc
         if found.dtb is not None:
-            if wdl is not None and self._tables.balance_metric(Material.of(position)) is None:
+            if wdl is not None and self._tables.dtb_metric(Material.of(position)) is None:
                 missing = NONE
             found.dtb[place] = missing if probe.dtb is None else probe.dtb
 
@@ -105,7 +105,7 @@ class PositionValues:
         at_once = 1 if outcome.is_decided else None
         return Probe(outcome, at_once, dtw, at_once if counts_balance else None)
 
-    def _stored(
+    def _from_tables(
         self, material: Material, index: int, wdl: int, distances: Collection[Metric], lenient: bool
     ) -> Probe:
         """The value of a position without a capture, from its outcome and the tables of its slice."""
@@ -117,7 +117,7 @@ class PositionValues:
             stored = self._distance(material, Metric.DTW, index, lenient)
             dtw = None if stored is None else dtw_plies(stored, won=wdl > 0)
         if outcome.is_decided and Metric.DTB in distances:
-            metric = self._tables.balance_metric(material)
+            metric = self._tables.dtb_metric(material)
             if metric is not None:
                 known = metric is Metric.DTC and dtc is not None
                 dtb = dtc if known else self._distance(material, metric, index, lenient)
