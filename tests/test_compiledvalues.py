@@ -199,8 +199,8 @@ def test_trees_that_have_to_grow_and_to_be_parted(
     both: tuple[Tablebase, Tablebase], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compiledvalues, "_ROWS", 0)
-    monkeypatch.setattr(compiledvalues, "_ROWS_A_POSITION", 0)
-    monkeypatch.setattr(compiledvalues, "_TOGETHER", 1000)
+    monkeypatch.setattr(compiledvalues, "_ROWS_PER_POSITION", 0)
+    monkeypatch.setattr(compiledvalues, "_BATCH", 1000)
     positions = any_positions(4, 2500, 10)
     with ThreadPoolExecutor(1) as pool:  # a thread that has no tree yet
         assert pool.submit(compare, both, positions).result() == {-2, 0, 2}
