@@ -138,8 +138,8 @@ def test_outside_the_tables_it_searches_within_the_level(ask: Ask, level: str, m
     ("lines", "message"),
     [
         (["set-param name=variant value=normal"], "variant cannot be 'normal'; it may be russian"),
-        (["set-param name=book value=true"], "'book' is no parameter"),
-        (["set-param"], "'' is no parameter"),
+        (["set-param name=book value=true"], "'book' is not a parameter"),
+        (["set-param"], "'' is not a parameter"),
         (["set-param name=ruleset value=x"], "ruleset cannot be 'x'"),
         (["go think"], "no position to search"),
         (["pos"], "pos has no position"),
