@@ -11,16 +11,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
 
 from tablebase.board.position import FIRST_ROW, Move, Position, legal_moves, position_after
 from tablebase.games.search import RuledMove, RuleSearch, unknown_that_matters
+from tablebase.probe.tablebase import Tablebase
 from tablebase.rules.clock import Clock
 from tablebase.rules.outcome import RulesOutcome
-
-if TYPE_CHECKING:
-    from tablebase.probe.tablebase import Tablebase
-
 
 DEPTH = 6
 """Default depth in plies. It takes a second or two with all pieces on the board, less with fewer."""

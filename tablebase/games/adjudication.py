@@ -1,8 +1,7 @@
-"""A game judged: what the rules say at every ply, who changed the outcome, and whether the result is right.
+"""Adjudication of games: the state at every ply, mistakes, and whether the written result is right.
 
-The moves are followed to the end of the game by the rules, to the end of the text, or to a move that cannot
-be played, whichever comes first. ResultCheck, resignation and time are the players' own affair: a result that
-no rule contradicts is theirs to write.
+Moves are followed to the end of the game by the rules, to the end of the text, or to a move that cannot be
+played. Resignation, agreement and time are the players' own affair: a result that no rule contradicts stands.
 """
 
 from __future__ import annotations
@@ -24,43 +23,41 @@ from tablebase.rules.ruleset import Ruleset, cited
 from tablebase.rules.rulesets import OFFICIAL
 
 MAX_NODES = 5000
-"""How many positions are looked at for one game by default, at the most, where the tables alone do not tell
-what a position with its counters is worth. Under the official rules hardly any has to be; under lidraughts,
-where an ending may take all of them, that takes a second or more."""
+"""Default limit of positions searched for one game. Under the official rules hardly any game needs a search.
+Under lidraughts an endgame may use all of them, which takes a second or more."""
 
-_MAX_NODES_PER_PLY = (
-    300  # few are settled by more, and none shall use up what the rest of the game could do with
-)
+# Few plies need more, and one ply must not use up the limit of the game.
+_MAX_NODES_PER_PLY = 300
 
 MAX_PLIES = 1000
-"""The most plies of one game that are followed; the longest games that people have played are far shorter."""
+"""Default limit of plies followed in one game; the longest games of people are far shorter."""
 
 
 class ProblemKind(StrEnum):
-    """What is wrong with a game as such; faults of its text have kinds of their own (`FaultKind`)."""
+    """The kind of a problem with a game; faults of its text have the kinds of `FaultKind`."""
 
     UNREADABLE_GAME = "unreadable-game"
-    """Its GameType or FEN cannot be read, or is of another game: no move is followed."""
+    """The GameType or the FEN cannot be read or is of another game; no move is followed."""
     UNREADABLE_MOVE = "unreadable-move"
-    """Something that is no move, or that fits several; the game is followed up to it."""
+    """A text that is not a move, or fits several moves; the game is followed up to it."""
     ILLEGAL_MOVE = "illegal-move"
-    """A move that the rules do not allow there; the game is followed up to it."""
+    """A move that the rules do not allow; the game is followed up to it."""
     AFTER_THE_END = "after-the-end"
     """Moves after the game was won or drawn by the rules."""
     TOO_LONG = "too-long"
-    """More plies than are followed."""
+    """More plies than the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameProblem:
-    """Something wrong with a game.
+    """A problem with a game.
 
     Attributes:
-        kind: what, as the text of a `ProblemKind` or of a `FaultKind`.
+        kind: the text of a `ProblemKind` or a `FaultKind`.
         line: the line of the text, from 1 on.
-        ply: the ply it is about, from 1 on; None where it is about none.
-        move: the text of the move it is about; None where it is about none.
-        message: what is wrong, and what has been made of it.
+        ply: the ply of the problem, from 1 on; None if it has none.
+        move: the text of the move of the problem; None if it has none.
+        message: what is wrong, and what the program did about it.
     """
 
     kind: str
@@ -72,15 +69,15 @@ class GameProblem:
 
 @dataclass(frozen=True, slots=True)
 class GameState:
-    """How a game stands between two moves.
+    """The state of a game between two moves.
 
     Attributes:
         clock: the position and its counters.
-        ruling: what the rules say of them.
-        board: the outcome for the side to move on the board, without draw rules: `WIN`, `DRAW`, `LOSS`, or
-            `UNKNOWN` where there is no table.
-        rules: its prospect under the rules, counters as they are.
-        dtw: plies to the end of the game on the board; None for a draw, or where it is not known.
+        ruling: the states of all rules, and the status of the game.
+        unruled: the outcome without draw rules for the side to move: `WIN`, `DRAW`, `LOSS`, or `UNKNOWN` if a
+            table is missing.
+        rules: the rules outcome for the side to move.
+        dtw: plies to the end of the game without draw rules; None for a draw or if it is unknown.
     """
 
     clock: Clock
@@ -91,17 +88,17 @@ class GameState:
 
     @property
     def position(self) -> Position:
-        """The position."""
+        """The position of the clock."""
         return self.clock.position
 
     @property
     def is_over(self) -> bool:
-        """Whether the game has ended here, by a win or by a rule that needs no claim."""
+        """Whether the game has ended, by a win or by a rule that needs no claim."""
         return self.ruling.verdict in (GameStatus.WHITE_WON, GameStatus.BLACK_WON, GameStatus.DRAWN)
 
     @property
     def result(self) -> GameResult | None:
-        """The result by the rules, where they have ended the game."""
+        """The result by the rules; None if they have not ended the game."""
         return _RESULTS.get(self.ruling.verdict)
 
 
@@ -114,14 +111,14 @@ _RESULTS = {
 
 @dataclass(frozen=True, slots=True)
 class PlayedMove:
-    """One turn of one player.
+    """A move of a game.
 
     Attributes:
-        ply: which turn of the game it is, from 1 on.
-        text: the move as it is written.
+        ply: the number of the ply, from 1 on.
+        text: the move as written.
         move: the move.
-        player: who made it.
-        after: how the game stands after it.
+        player: the side that made it.
+        after: the state of the game after it.
     """
 
     ply: int
@@ -133,18 +130,18 @@ class PlayedMove:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A move after which the game was worth less to the player who made it than before.
+    """A move that made the outcome worse for its player, with or without draw rules.
 
     Attributes:
-        ply: which turn of the game it was, from 1 on.
-        player: who made it.
+        ply: the number of the ply, from 1 on.
+        player: the side that made the move.
         move: the move.
-        unruled_before: the outcome on the board for that player before the move.
-        unruled_after: the same after it.
-        rules_before: the prospect under the rules for that player before the move.
-        rules_after: the same after it.
-        saving_moves: the moves that would have kept what was lost, best first.
-        claim: the draw that the player could have claimed instead, where that would have kept it.
+        unruled_before: the outcome without draw rules for that player before the move.
+        unruled_after: the same after the move.
+        rules_before: the rules outcome for that player before the move.
+        rules_after: the same after the move.
+        saving_moves: the moves that would have kept the outcome, best first.
+        claim: the draw claim that would have kept the outcome; None if there is none.
     """
 
     ply: int
@@ -159,45 +156,45 @@ class Mistake:
 
 
 class Ending(StrEnum):
-    """How far the moves of a game lead."""
+    """How the moves of a game end."""
 
     WON = "won"
-    """A side has no move, or no pieces left."""
+    """A side has no legal move or no pieces left."""
     DRAWN = "drawn"
-    """A rule that needs no claim has made a draw."""
+    """A rule that needs no claim made a draw."""
     CUT_SHORT = "cut-short"
-    """The moves stop, and no rule has ended the game: resignation, agreement, time, or a part of a game."""
+    """The moves stop before a rule ends the game: resignation, agreement, time, or a part of a game."""
     EMPTY = "empty"
-    """There are no moves."""
+    """The game has no moves."""
     STOPPED = "stopped"
-    """A move, or the game, cannot be read or played, or the game is longer than is followed."""
+    """The game or a move cannot be read or played, or the game has more plies than the limit."""
 
 
 class ResultCheck(StrEnum):
-    """The written result beside the rules."""
+    """The result of comparing the written result with the rules."""
 
     AGREES = "agrees"
-    """It is what the rules make of the moves, or a draw that can be claimed."""
+    """It is the result by the rules, or a draw that can be claimed."""
     CONTRADICTS = "contradicts"
-    """The rules have ended the game otherwise."""
+    """The rules ended the game with another result."""
     NOT_DECIDED = "not-decided"
-    """The rules have not ended the game: the result is the players' own."""
+    """The rules did not end the game: the result is the players' own."""
     NOTHING_WRITTEN = "nothing-written"
 
 
 @dataclass(frozen=True, slots=True)
 class Adjudication:
-    """A game judged.
+    """The adjudication of a game.
 
     Attributes:
-        game: the game as it is written.
+        game: the game as written.
         ruleset: the rules it is judged by.
-        start: how it stands before its first move; None where that cannot be read.
-        plies: its moves, as far as they are followed.
-        mistakes: those of them that changed the outcome.
-        ending: how far they lead.
-        problems: what is wrong with the game or its text; empty for most games.
-        claims: the draws that could be claimed in the last position, where no rule has ended the game.
+        start: the state before the first move; None if the first position cannot be read.
+        plies: the moves followed.
+        mistakes: the moves among them that made the outcome worse.
+        ending: how the moves end.
+        problems: the problems of the game and faults of its text; empty for most games.
+        claims: the draws that can be claimed in the last position, if no rule ended the game.
     """
 
     game: PdnGame
@@ -211,17 +208,17 @@ class Adjudication:
 
     @property
     def last(self) -> GameState | None:
-        """How the game stands after the last move that is followed."""
+        """The state after the last move followed; None if the first position cannot be read."""
         return self.plies[-1].after if self.plies else self.start
 
     @property
     def result(self) -> GameResult | None:
-        """What the rules make of the moves; None where they have not ended the game."""
+        """The result by the rules; None if they did not end the game."""
         return None if self.last is None else self.last.result
 
     @property
     def agreement(self) -> ResultCheck:
-        """The written result beside the rules."""
+        """The result of comparing the written result with the rules."""
         written = self.game.written_result
         if written in (None, GameResult.OPEN):
             return ResultCheck.NOTHING_WRITTEN
@@ -233,24 +230,23 @@ class Adjudication:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing is wrong with the game, and its result does not contradict the rules."""
+        """Whether the game has no problems and its result does not contradict the rules."""
         return not self.problems and self.agreement is not ResultCheck.CONTRADICTS
 
 
 class Adjudicator:
-    """Judges games under a ruleset, with what tables know. Any number of threads may use it.
+    """A judge of games under a ruleset, by the tables. Any number of threads may use it.
 
     Args:
-        tablebase: tells what positions are worth; a set without any tables will do, and tells nothing.
+        tablebase: the tables; without tables all outcomes are unknown.
         ruleset: the rules to judge by.
-        numbering: what squares written as numbers mean in games whose GameType does not say so; None refuses
-            them there.
-        max_nodes: how many positions may be looked at for one game where the tables alone do not tell how it
-            would end under the rules; beyond that, such a prospect is left open.
-        max_plies: how many plies of a game are followed; those beyond are a problem of it.
+        numbering: the numbering of squares in games without one in their GameType; None refuses numbers
+            there.
+        max_nodes: limit of positions searched for one game; rules outcomes beyond it stay open.
+        max_plies: limit of plies followed in one game; more plies are a problem of it.
 
     Raises:
-        NotationError: there is no such numbering.
+        NotationError: the numbering is unknown.
     """
 
     def __init__(
@@ -269,16 +265,21 @@ class Adjudicator:
         self._board_won: BoardWon = win_oracle(tablebase)
 
     def games(self, text: str) -> Iterator[Adjudication]:
-        """The games of a PDN text, judged one after the other. No text makes this fail.
+        """Yield the adjudications of the games of a PDN text. Every text can be read.
 
         Raises:
             TableError: a table is there but cannot be read.
-            ClosedError: the tablebase has been closed.
+            ClosedError: the tablebase is closed.
         """
         return map(self.game, read_games(text))
 
     def game(self, game: PdnGame) -> Adjudication:
-        """One game, judged. Raises as `games` does."""
+        """Return the adjudication of a game.
+
+        Raises:
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
+        """
         search = RuleSearch(self._tablebase, _MAX_NODES_PER_PLY, self._max_nodes)
         problems = [
             GameProblem(str(fault.kind), fault.line, None, None, fault.message) for fault in game.faults
@@ -355,7 +356,7 @@ class Adjudicator:
 
 
 def _reason_to_stop(game: PdnGame, state: GameState, ply: int, max_plies: int) -> GameProblem | None:
-    """Why the move of a ply is not followed any more, if it is not."""
+    """Return the problem that ends a game before the move of a ply; None if the move can be followed."""
     written = game.moves[ply - 1]
     left = len(game.moves) - ply + 1
     if state.is_over:
@@ -367,8 +368,8 @@ def _reason_to_stop(game: PdnGame, state: GameState, ply: int, max_plies: int) -
             written.line,
             ply,
             written.text,
-            f"the game {ended} {when}, and goes on with {_moves(left)} from {quote(written.text)} on, "
-            "which are not followed",
+            f"the game {ended} {when}; the text has {_moves(left)} more, from {quote(written.text)} on, "
+            "which are ignored",
         )
     if ply > max_plies:
         return GameProblem(
@@ -376,7 +377,7 @@ def _reason_to_stop(game: PdnGame, state: GameState, ply: int, max_plies: int) -
             written.line,
             ply,
             written.text,
-            f"the game has {len(game.moves)} plies; the first {max_plies} are followed",
+            f"the game has {len(game.moves)} plies; only the first {max_plies} are followed",
         )
     return None
 
@@ -399,7 +400,7 @@ def _ending(game: PdnGame, state: GameState, stop: GameProblem | None) -> Ending
 
 
 def _is_less(after: Outcome, before: Outcome) -> bool:
-    """Whether an outcome, seen by the same player, is worse than another; not where one is unknown."""
+    """Whether an outcome is worse than another for the same player; False if one is unknown."""
     return after.wdl is not None and before.wdl is not None and after.wdl < before.wdl
 
 

@@ -12,18 +12,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
 
 from tablebase.board.position import Color, Move, Position, legal_moves
 from tablebase.errors import ArgumentError, MissingTableError
 from tablebase.games.prospect import prospect_of
 from tablebase.probe.line import Line, LineEnd, MoveValue
+from tablebase.probe.tablebase import Tablebase
 from tablebase.rules.clock import BoardWon, Clock, GameStatus, RuleState
 from tablebase.rules.outcome import Outcome, Probe, RulesOutcome, SortKey, rules_move_order
 from tablebase.rules.ruleset import Claim, Repeats, RuleName
-
-if TYPE_CHECKING:
-    from tablebase.probe.tablebase import Tablebase
 
 
 def win_oracle(tablebase: Tablebase) -> BoardWon:

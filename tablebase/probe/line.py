@@ -99,4 +99,4 @@ class Line:
             case LineEnd.LIMIT:
                 return f"The limit of {len(self.moves)} plies is reached."
             case LineEnd.UNKNOWN:
-                return f"No table tells the best move of {last.to_fen()}."
+                return f"The best move in {last.to_fen()} is unknown: a table is missing."
