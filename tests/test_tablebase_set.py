@@ -206,7 +206,7 @@ def test_a_table_that_goes_away(plain2: Path, tmp_path: Path) -> None:
     copy(plain2, tmp_path, "KvK.wdl")
     with open_tablebase(tmp_path) as opened:
         (tmp_path / "KvK.wdl").unlink()
-        with pytest.raises(MissingTableError, match=r"KvK\.wdl is gone"):
+        with pytest.raises(MissingTableError, match=r"KvK\.wdl was removed"):
             opened.probe_wdl(Position.from_fen("W:WKa1:BKg1"))
 
 
