@@ -1,9 +1,7 @@
 """What tables answer: values, moves and lines, held to a naive solver and to positions from outside."""
 
 import csv
-import doctest
 from collections.abc import Iterator
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -36,7 +34,6 @@ from tablebase.rules.outcome import LOST, UNKNOWN, move_order
 from tablebase.rules.rulesets import OFFICIAL, RULESETS
 from tablebase.tables.format import table_name, write_table
 
-MODULES_WITH_EXAMPLES = ["tablebase.probe.tablebase", "tablebase.games.search"]
 POSITIONS = Path(__file__).parent / "golden" / "positions.csv"
 THREE_QUIET = "W:WKa1,Ka3:BKh2"
 ONE_PLY = Ruleset("one-ply", 1)
@@ -357,10 +354,3 @@ def test_a_line_stops_at_its_limit(two: Tablebase, solved2: dict[Position, Solve
     assert best_line(two, position, len(whole.moves)) == whole
     with pytest.raises(ArgumentError, match="not -1"):
         best_line(two, position, -1)
-
-
-@pytest.mark.parametrize("module", MODULES_WITH_EXAMPLES)
-def test_examples_in_docstrings(module: str) -> None:
-    failed, attempted = doctest.testmod(import_module(module))
-    assert attempted
-    assert not failed
