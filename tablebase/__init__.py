@@ -32,13 +32,12 @@ from tablebase.errors import (
 from tablebase.games.adjudication import Adjudication, Adjudicator
 from tablebase.games.lone_kings import DrawCase, DrawRule, draw_cases
 from tablebase.games.pdn import PdnGame, read_games
-from tablebase.games.prospect import RulesOutcome
-from tablebase.games.search import win_oracle
+from tablebase.games.search import RuledMove, RuleSearch, win_oracle
 from tablebase.probe.arrays import NONE, UNKNOWN_VALUE, PositionArray, ProbeArray
 from tablebase.probe.line import Line, LineEnd, MoveValue
 from tablebase.probe.tablebase import Tablebase, open_tablebase
 from tablebase.rules.clock import Clock, GameStatus, RuleState, Ruling
-from tablebase.rules.outcome import Outcome, Probe
+from tablebase.rules.outcome import Outcome, Probe, RulesOutcome
 from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset, find_ruleset
 from tablebase.tables.files import data_directory
 from tablebase.tables.format import Metric
@@ -89,7 +88,9 @@ __all__ = [
     "PositionArray",
     "Probe",
     "ProbeArray",
+    "RuleSearch",
     "RuleState",
+    "RuledMove",
     "RulesOutcome",
     "Ruleset",
     "RulesetError",

@@ -1,7 +1,7 @@
 """Export of a material's positions and values to NumPy or Parquet files.
 
-Positions stand as in the index, the side to move playing up the board; captures are resolved, so that every
-value holds, from fresh counts.
+Rows have the order of the index; the side to move plays up the board. Values are from fresh counters,
+captures resolved.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from tablebase.tables.format import Metric
 from tablebase.tables.index import sets_at_each
 
 Rows = Iterable[NDArray[np.void]]
-"""Structured arrays of one type, chunk by chunk."""
+"""Chunks of rows: structured arrays of one dtype."""
 
 Parts = Iterator[bytes]
-"""A file, part by part."""
+"""The bytes of a file in parts."""
 
 
 def npy_parts(rows: Rows, count: int, kind: np.dtype[np.void], about: dict[str, str]) -> Parts:
-    """A `.npy` file: one structured array of shape (count,), which `numpy.load` can map into memory.
+    """Yield the bytes of a `.npy` file: a structured array of shape (count,), which `numpy.load` can map.
 
     Args:
-        rows: the rows.
-        count: how many there are in all.
-        kind: their type.
-        about: what the rows are; this kind of file has no place for it.
+        rows: the rows in chunks.
+        count: the number of rows.
+        kind: the dtype of the rows.
+        about: metadata; unused, because `.npy` files have none.
     """
     header = BytesIO()
     np.lib.format.write_array_header_1_0(
@@ -46,16 +46,16 @@ def npy_parts(rows: Rows, count: int, kind: np.dtype[np.void], about: dict[str, 
 
 
 def parquet_parts(rows: Rows, count: int, kind: np.dtype[np.void], about: dict[str, str]) -> Parts:
-    """A Parquet file, compressed by Zstandard: a column a field, a row group a chunk.
+    """Yield the bytes of a Parquet file, compressed by Zstandard: a column per field, a row group per chunk.
 
     Args:
-        rows: the rows.
-        count: how many there are in all.
-        kind: their type.
-        about: what the rows are, as the file's metadata.
+        rows: the rows in chunks.
+        count: the number of rows; unused, because the row groups have it.
+        kind: the dtype of the rows.
+        about: the metadata of the file.
 
     Raises:
-        ModuleNotFoundError: pyarrow is not installed; before anything is written.
+        ModuleNotFoundError: pyarrow is not installed. Nothing has been written then.
     """
     import pyarrow
     import pyarrow.parquet
@@ -67,7 +67,7 @@ def parquet_parts(rows: Rows, count: int, kind: np.dtype[np.void], about: dict[s
     buffer = BytesIO()
 
     def taken() -> bytes:
-        """What has been written since the last time; the writer counts bytes by itself."""
+        """Return the bytes written since the last call; the writer keeps its own offsets."""
         written = buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()
@@ -86,22 +86,22 @@ FORMATS: dict[str, Callable[[Rows, int, np.dtype[np.void], dict[str, str]], Part
     "npy": npy_parts,
     "parquet": parquet_parts,
 }
-"""Each format by its name."""
+"""The writer of each format, by name."""
 
 
 SETS = ("own_men", "own_kings", "other_men", "other_kings")
-"""The columns of a position, uint32 each: sets of squares, bit 0 = a1 ... bit 31 = h8, as the side to move,
-`own`, sees the board. With White to move these are White's and Black's pieces as they stand."""
+"""The columns of a position: uint32 sets of squares, bit 0 is a1, bit 31 is h8. `own` is the side to move,
+which plays up the board. With White to move these are the pieces of White and Black, not turned."""
 
 CHUNK = 1 << 16
-"""How many positions are held at a time."""
+"""Default number of rows in a chunk."""
 
 
 def row_type(distances: Sequence[Metric]) -> np.dtype[np.void]:
-    """The type of a row: the sets, `wdl` (int8) and the distances (int16), little-endian and without gaps.
+    """Return the dtype of a row: four sets, `wdl` (int8) and the distances (int16), little-endian, packed.
 
-    `wdl` is 2 to -2. A distance is in plies, `NONE` (-1) where there is none. Either is `UNKNOWN_VALUE`
-    (-128) where a table is missing.
+    `wdl` is 2 to -2. A distance is in plies, or `NONE` (-1). Both are `UNKNOWN_VALUE` (-128) if a table is
+    missing.
     """
     sets = [(name, "<u4") for name in SETS]
     return np.dtype([*sets, (Metric.WDL.value, "i1"), *((metric.value, "<i2") for metric in distances)])
@@ -109,13 +109,13 @@ def row_type(distances: Sequence[Metric]) -> np.dtype[np.void]:
 
 @dataclass
 class Export:
-    """The rows of a material.
+    """An export of one material.
 
     Attributes:
         tablebase: the tables.
         material: the pieces, those of the side to move first.
-        distances: which are wanted besides the outcomes.
-        unknown: how many values of those rows that have been made so far no table tells.
+        distances: the metrics wanted besides WDL.
+        unknown: number of unknown values in the rows made so far.
     """
 
     tablebase: Tablebase
@@ -124,14 +124,14 @@ class Export:
     unknown: int = 0
 
     def chunks(self, size: int = CHUNK) -> Iterator[NDArray[np.void]]:
-        """All rows, arrays of shape (n,) of `row_type`, n = `size` but for the last.
+        """Yield all rows: arrays of shape (size,) of `row_type`; the last one may be shorter.
 
         Raises:
-            MissingTableError: there is no table of the material.
+            MissingTableError: the material has no WDL table.
             TableError: a table is there but cannot be read.
-            ClosedError: the tablebase has been closed.
+            ClosedError: the tablebase is closed.
         """
-        self.tablebase.stored_outcomes(self.material, np.empty(0, np.int64))  # refuses a missing table
+        self.tablebase.stored_outcomes(self.material, np.empty(0, np.int64))  # raises if the table is missing
         self.unknown = 0
         for first in range(0, self.material.positions, size):
             indices = np.arange(first, min(first + size, self.material.positions))

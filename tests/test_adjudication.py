@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tablebase import Color, Outcome, Position, Tablebase, open_tablebase
 from tablebase.board.position import legal_moves
 from tablebase.games.adjudication import (
-    EFFORT,
+    MAX_NODES,
     MAX_PLIES,
     Adjudication,
     Adjudicator,
@@ -22,10 +22,10 @@ from tablebase.games.adjudication import (
     ResultCheck,
 )
 from tablebase.games.pdn import FaultKind, GameResult, decode_pdn, read_games
-from tablebase.games.prospect import RulesOutcome
 from tablebase.report.games import game_report
 from tablebase.report.text import game_text, sentence
 from tablebase.rules.clock import Clock, GameStatus
+from tablebase.rules.outcome import RulesOutcome
 from tablebase.rules.rulesets import OFFICIAL, RULESETS, Ruleset
 
 GAMES = Path(__file__).parent / "golden" / "games.pdn"
@@ -48,10 +48,10 @@ def judge(tablebase: Tablebase) -> Judge:
         start: str | None = None,
         ruleset: Ruleset = OFFICIAL,
         numbering: str | None = None,
-        most_plies: int = MAX_PLIES,
+        max_plies: int = MAX_PLIES,
     ) -> Adjudication:
         tag = "" if start is None else f'[FEN "{start}"]\n'
-        adjudicator = Adjudicator(tablebase, ruleset, numbering, most_plies=most_plies)
+        adjudicator = Adjudicator(tablebase, ruleset, numbering, max_plies=max_plies)
         (judged,) = adjudicator.games(f"{tag}{moves}")
         return judged
 
@@ -275,7 +275,7 @@ def test_a_long_game_is_followed_to_a_limit(judge: Judge) -> None:
     start = "W:WKa1,Kc1,c3,a3:BKh2,Kf8,d8,f6,h6"
     moves = "a1-b2 h2-g1 b2-a1 g1-h2 " * 11
     assert judge(moves, start).ending is Ending.DRAWN  # 15 moves
-    judged = judge(moves, start, RULESETS["classic"], most_plies=40)  # where they are no draw
+    judged = judge(moves, start, RULESETS["classic"], max_plies=40)  # where they are no draw
     assert (judged.ending, len(judged.plies)) == (Ending.STOPPED, 40)
     assert kinds(judged) == [ProblemKind.TOO_LONG]
     assert judged.problems[0].ply == 41
@@ -290,9 +290,9 @@ def test_a_mistake_on_the_board(judge: Judge) -> None:
     judged = judge("1. a3-e7", "W:WKc1,Kd2,Ka3:BKe1")
     (mistake,) = judged.mistakes
     assert (mistake.ply, mistake.player, str(mistake.move)) == (1, Color.WHITE, "a3-e7")
-    assert (mistake.board_before, mistake.board_after) == (Outcome.WIN, Outcome.DRAW)
+    assert (mistake.unruled_before, mistake.unruled_after) == (Outcome.WIN, Outcome.DRAW)
     assert (mistake.rules_before, mistake.rules_after) == (RulesOutcome.WIN, RulesOutcome.DRAW)
-    assert [str(move) for move in mistake.keeping] == ["d2-a5"]
+    assert [str(move) for move in mistake.saving_moves] == ["d2-a5"]
     assert "1. a3-e7 (ply 1) is a mistake of White: win to draw; d2-a5 would have kept it" in one_line(judged)
     assert judge("1. d2-a5", "W:WKc1,Kd2,Ka3:BKe1").mistakes == ()
 
@@ -306,7 +306,9 @@ def test_a_mistake_on_the_board(judge: Judge) -> None:
 )
 def test_mistakes_of_either_side(judge: Judge, start: str, moves: str, player: Color) -> None:
     judged = judge(moves, start)
-    assert [(m.ply, m.player, m.board_before, m.board_after, len(m.keeping)) for m in judged.mistakes] == [
+    assert [
+        (m.ply, m.player, m.unruled_before, m.unruled_after, len(m.saving_moves)) for m in judged.mistakes
+    ] == [
         (1, player, Outcome.WIN, Outcome.DRAW, 1),
         (3, player, Outcome.DRAW, Outcome.LOSS, 2),
     ]
@@ -317,9 +319,9 @@ def test_a_mistake_under_the_rules_alone(judge: Judge) -> None:
     start = "W:WKc1,Kf4,Kg7:BKb8:C12,12,0,0,1"
     slow = judge("1. f4-e3", start)
     (mistake,) = slow.mistakes
-    assert (mistake.board_before, mistake.board_after) == (Outcome.WIN, Outcome.WIN)
+    assert (mistake.unruled_before, mistake.unruled_after) == (Outcome.WIN, Outcome.WIN)
     assert (mistake.rules_before, mistake.rules_after) == (RulesOutcome.WIN, RulesOutcome.DRAW)
-    assert [str(move) for move in mistake.keeping] == ["f4-h2"]
+    assert [str(move) for move in mistake.saving_moves] == ["f4-h2"]
     assert "win to draw under the rules, a win as before on the board" in one_line(slow)
     assert judge("1. f4-h2", start).mistakes == ()
     assert judge("1. f4-e3", start.replace(":C12,12", ":C10,10")).mistakes == ()
@@ -329,13 +331,13 @@ def test_a_search_settles_what_the_tables_leave_open(tablebase: Tablebase) -> No
     """No tables are made under lidraughts' one clock, but after the capture at hand they are enough."""
     pdn = '[FEN "W:WKf2,Kc7,Kh8:BKb2:H14"]\n1. h8:a1'
 
-    def prospects(effort: int) -> list[RulesOutcome]:
-        (judged,) = Adjudicator(tablebase, RULESETS["lidraughts"], effort=effort).games(pdn)
+    def prospects(max_nodes: int) -> list[RulesOutcome]:
+        (judged,) = Adjudicator(tablebase, RULESETS["lidraughts"], max_nodes=max_nodes).games(pdn)
         assert judged.start is not None
         return [judged.start.rules, *(played.after.rules for played in judged.plies)]
 
     assert prospects(0) == [RulesOutcome.MAYBE_WIN, RulesOutcome.LOSS]
-    assert prospects(1) == prospects(EFFORT) == [RulesOutcome.WIN, RulesOutcome.LOSS]
+    assert prospects(1) == prospects(MAX_NODES) == [RulesOutcome.WIN, RulesOutcome.LOSS]
 
 
 def test_a_position_that_came_up_twice_counts(judge: Judge) -> None:
@@ -345,18 +347,18 @@ def test_a_position_that_came_up_twice_counts(judge: Judge) -> None:
     )
     assert judged.ending is Ending.CUT_SHORT
     last = judged.plies[-1].after
-    assert (last.board, last.ruling.verdict) == (Outcome.LOSS, GameStatus.CLAIMABLE)
+    assert (last.unruled, last.ruling.verdict) == (Outcome.LOSS, GameStatus.CLAIMABLE)
     assert last.rules is RulesOutcome.DRAW
     (mistake,) = [mistake for mistake in judged.mistakes if mistake.ply == 9]
     assert (mistake.rules_before, mistake.rules_after) == (RulesOutcome.WIN, RulesOutcome.DRAW)
-    assert "c3-d2" not in map(str, mistake.keeping)
+    assert "c3-d2" not in map(str, mistake.saving_moves)
 
 
 def test_without_tables_there_are_no_mistakes(tmp_path: Path) -> None:
     with open_tablebase(tmp_path) as empty:
         (judged,) = Adjudicator(empty).games('[FEN "W:WKc1,Kd2,Ka3:BKe1"]\n1. a3-e7')
     assert judged.mistakes == ()
-    assert (judged.plies[0].after.board, judged.plies[0].after.rules) == (
+    assert (judged.plies[0].after.unruled, judged.plies[0].after.rules) == (
         Outcome.UNKNOWN,
         RulesOutcome.UNKNOWN,
     )

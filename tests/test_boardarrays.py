@@ -58,7 +58,7 @@ def test_the_first_illegal_position_is_named(wrong: tuple[int, int, int, int], m
         (
             [GOOD, GOOD],
             [True],
-            r"turns are .* of shape \(2,\), True for Black, not bool \(1,\)",
+            r"turns must be .* of shape \(2,\), True for Black, not bool \(1,\)",
         ),
         ([GOOD], [1], "not int64"),
         (GOOD, [True], r"shape \(n, 4\), not int64 \(4,\)"),
@@ -81,7 +81,7 @@ def test_no_positions_and_no_such_distance(plain2: Path, compiled: bool) -> None
             assert (found.dtb.shape, found.dtb.dtype) == ((0,), np.int16)
         with pytest.raises(ArgumentError, match="'dtx' is nothing that tables store"):
             opened.probe_many([GOOD], [False], ["dtx"])  # type: ignore[list-item]
-        with pytest.raises(ArgumentError, match=r"like \[Metric.DTW\], not 'dtw' alone"):
+        with pytest.raises(ArgumentError, match=r"like \[Metric.DTW\], not 'dtw'"):
             opened.probe_many([GOOD], [False], Metric.DTW)  # type: ignore[arg-type]
         with pytest.raises(IllegalPositionError, match="position 0 of the array"):
             opened.probe_many([(1, 1, 0, 0)], [False])

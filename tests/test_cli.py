@@ -72,8 +72,8 @@ def test_each_command_documents_its_exit_statuses(run: Run, command: str) -> Non
         (["probe", "W:WKa1:BKh8", "--jsn"], "--jsn"),
         (["probe", "W:WKa1:BKh8", "--js"], "--js"),  # no guessing from a part of a name
         (["probe", "W:WKa1:BKh8", "--numbering", "h8"], "invalid choice: 'h8'"),
-        (["line", "W:WKa1:BKh8", "--limit", "-1"], "'-1' is no number of plies"),
-        (["line", "W:WKa1:BKh8", "--limit", "many"], "'many' is no number of plies"),
+        (["line", "W:WKa1:BKh8", "--limit", "-1"], "'-1' is not a number of plies"),
+        (["line", "W:WKa1:BKh8", "--limit", "many"], "'many' is not a number of plies"),
         (["serve", "--port", "65536"], "'65536' is no port"),
         (["probe", "W:WKa1"], "FEN 'W:WKa1' has no field for black"),
         (["probe", "W:WKa2:BKh8"], "'a2' is a light square"),
@@ -94,7 +94,7 @@ def test_a_data_directory_that_is_not_there(run: Run, tmp_path: Path) -> None:
     for command in (["probe", "W:WKa1:BKh8"], ["line", "W:WKa1:BKh8"], ["serve"]):
         status, out, err = run(*command, "--data", str(tmp_path / "nowhere"))
         assert (status, out) == (2, "")
-        assert err.startswith(f"shashki: {tmp_path / 'nowhere'} is no directory")
+        assert err.startswith(f"shashki: there is no directory {tmp_path / 'nowhere'};")
         assert f"`shashki generate --data {tmp_path / 'nowhere'}`" in err
 
 
@@ -434,7 +434,7 @@ def test_a_line_of_a_draw_stops_at_once(run: Run) -> None:
 def test_a_line_that_a_missing_table_stops_is_status_1(run: Run) -> None:
     status, out, err = run("line", "W:WKa1,Kc1,Ke1:BKh8,Kb8")
     assert status == 1
-    assert "No table tells the best move" in out
+    assert "The best move in " in out
     assert "shashki generate --pieces 5" in err
 
 

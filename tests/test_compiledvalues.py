@@ -199,8 +199,8 @@ def test_trees_that_have_to_grow_and_to_be_parted(
     both: tuple[Tablebase, Tablebase], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compiledvalues, "_ROWS", 0)
-    monkeypatch.setattr(compiledvalues, "_ROWS_A_POSITION", 0)
-    monkeypatch.setattr(compiledvalues, "_TOGETHER", 1000)
+    monkeypatch.setattr(compiledvalues, "_ROWS_PER_POSITION", 0)
+    monkeypatch.setattr(compiledvalues, "_BATCH", 1000)
     positions = any_positions(4, 2500, 10)
     with ThreadPoolExecutor(1) as pool:  # a thread that has no tree yet
         assert pool.submit(compare, both, positions).result() == {-2, 0, 2}
@@ -248,8 +248,8 @@ def test_without_numba(plain2: Path, solved2: dict[Position, Solved]) -> None:
     values = [solved2[Position.from_fen(fen)] for fen in ("W:WKc1:Bh4", "W:Wa5:BKf8")]
     assert done.stdout.splitlines() == [
         f"{[value.wdl for value in values]} {[value.dtw for value in values]} None",
-        "compiled probing needs the package numba, which is not installed; "
-        "pip install 'shashki-tablebase[fast]', or do without: compiled=False",
+        "compiled probing needs the package numba, which is not installed: "
+        "pip install 'shashki-tablebase[fast]', or use compiled=False",
     ]
     assert issubclass(MissingPackageError, ImportError)
 

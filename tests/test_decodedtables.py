@@ -34,7 +34,7 @@ def test_values_are_those_of_the_table_and_as_narrow_as_they_fit(
 
 
 def test_a_few_values_are_not_worth_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablebase.probe.decoded._WORTH", 100)
+    monkeypatch.setattr("tablebase.probe.decoded._DECODE_SPEEDUP", 100)
     tables = DecodedTables()
     few = np.array([3, 1, 2, 3])
     with made(tmp_path, KINGS, 50) as table:  # 992 positions

@@ -7,9 +7,9 @@ import pytest
 
 from tablebase import Adjudication, Adjudicator, Color, open_tablebase
 from tablebase.games.adjudication import Ending, ResultCheck
-from tablebase.games.prospect import RulesOutcome
 from tablebase.report.text import game_text, sentence
 from tablebase.rules.clock import GameStatus
+from tablebase.rules.outcome import RulesOutcome
 
 Judge = Callable[[str, str], Adjudication]
 
@@ -76,7 +76,7 @@ def test_a_claim_that_is_missed_is_a_mistake(
     mistake = judged.mistakes[-1]
     assert (mistake.ply, mistake.player) == (len(judged.plies), Color.BLACK)
     assert (mistake.rules_before, mistake.rules_after) == (RulesOutcome.DRAW, RulesOutcome.LOSS)
-    assert mistake.keeping == ()
+    assert mistake.saving_moves == ()
     assert mistake.claim is not None
     assert (str(mistake.claim.state.rule), mistake.claim.state.article) == ("repetition", "7.2.3")
     assert mistake.claim.player is Color.BLACK

@@ -138,7 +138,7 @@ def test_what_cannot_be_exported_leaves_what_was_there(run, tmp_path: Path) -> N
         ("KKKvK", path, 1, "KKKvK"),
         ("KvX", path, 2, "KvX"),
         ("KvK", missing, 1, f"{missing}: there is no directory {missing.parent}; make it first"),
-        ("KvK", tmp_path, 1, f"{tmp_path}: it is a directory; name a file to write"),
+        ("KvK", tmp_path, 1, f"{tmp_path}: this is a directory; name a file to write"),
         ("KvK", "", 1, ".: it is a directory"),
         ("KvK", "..", 1, "..: it is a directory"),
     ):
@@ -160,7 +160,7 @@ def test_devices_and_pipes_are_not_replaced(run, tmp_path: Path) -> None:  # typ
     for path in (pipe, link):
         status, out, err = run("KvK", "--format", "npy", "--output", path)
         assert (status, out) == (1, "")
-        assert err.startswith(f"shashki: {path}: it is a device or a pipe, ")
+        assert err.startswith(f"shashki: {path}: this is a device or a pipe; ")
     assert pipe.is_fifo()
     assert link.is_symlink()
 

@@ -123,12 +123,12 @@ def test_the_command(run: Callable[..., tuple[int, str, str]], tmp_path: Path) -
     status, out, err = run("adjudicate", str(file))
     assert (status, err) == (0, "")
     assert out.startswith("Game 1: Sound\n  The moves stop after 2 plies;")
-    assert out.endswith("1 game under the ruleset official: something is wrong with none.\n")
+    assert out.endswith("1 game under the ruleset official: problems in none.\n")
 
     status, out, err = run("adjudicate", str(GAMES), "--ruleset", "lidraughts")
     assert (status, err) == (1, "")
     assert out.count("\nGame ") == 21
-    assert out.endswith("22 games under the ruleset lidraughts: something is wrong with 7.\n")
+    assert out.endswith("22 games under the ruleset lidraughts: problems in 7.\n")
 
 
 def test_the_command_in_json_says_what_the_api_says(

@@ -203,8 +203,8 @@ def test_a_bar_in_a_terminal(tables4: Path, tmp_path: Path) -> None:
         (["--pieces", "-3"], "'-3' is no number of pieces"),
         (["--pieces", "9" * 5000], "is no number of pieces"),
         (["--jobs", "0"], "'0' is no number of threads: 1 or more"),
-        (["--metrics", "wdl,dtz"], "dtz is no metric: name one or more of wdl,dtc,dtw,dtb"),
-        (["--metrics", ","], "nothing is no metric"),
+        (["--metrics", "wdl,dtz"], "dtz is not a metric: name one or more of wdl,dtc,dtw,dtb"),
+        (["--metrics", ","], "nothing is not a metric"),
         (["--peices", "3"], "unrecognized arguments"),
     ],
 )

@@ -138,8 +138,8 @@ def test_outside_the_tables_it_searches_within_the_level(ask: Ask, level: str, m
     ("lines", "message"),
     [
         (["set-param name=variant value=normal"], "variant cannot be 'normal'; it may be russian"),
-        (["set-param name=book value=true"], "'book' is no parameter"),
-        (["set-param"], "'' is no parameter"),
+        (["set-param name=book value=true"], "'book' is not a parameter"),
+        (["set-param"], "'' is not a parameter"),
         (["set-param name=ruleset value=x"], "ruleset cannot be 'x'"),
         (["go think"], "no position to search"),
         (["pos"], "pos has no position"),
@@ -152,7 +152,7 @@ def test_outside_the_tables_it_searches_within_the_level(ask: Ask, level: str, m
         ([f"pos pos={START}", "new-game", "go think"], "no position to search"),
         (["level depth=deep"], "depth cannot be 'deep'"),
         (["level time=nan"], "time cannot be 'nan'"),
-        (['pos pos="W'], "no command or argument"),
+        (['pos pos="W'], "not a command or an argument"),
     ],
 )
 def test_what_is_wrong_is_an_error(ask: Ask, lines: list[str], message: str) -> None:
@@ -223,7 +223,7 @@ def test_what_cannot_be_read_any_further_is_an_error(tables3: Path) -> None:
 def test_input_that_has_ended_stays_so() -> None:
     lines = HubInput(["a", "b"])
     assert next(lines) == "a"
-    assert (next(lines), next(lines, None), next(lines, None), lines.waiting()) == ("b", None, None, None)
+    assert (next(lines), next(lines, None), next(lines, None), lines.peek()) == ("b", None, None, None)
     assert lines.has_ended
 
 
@@ -251,7 +251,7 @@ def program(tables4: Path, tmp_path: Path) -> Path:
     """A program that is the engine, as drivers start one."""
     path = tmp_path / "engine"
     arguments = f"[*sys.argv[1:], '--data', {str(tables4)!r}]"
-    code = f"import sys; from tablebase.cli import main; sys.exit(main({arguments}))"
+    code = f"import sys; from tablebase.cli.main import main; sys.exit(main({arguments}))"
     path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{code}" "$@"\n')
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path

@@ -169,9 +169,9 @@ def test_a_numbering_for_games_that_name_none() -> None:
         ("25,W,8,8,A0,1", "another board"),
         ("25,W,8,8,A2,0", "notation A2"),
         ("25,W,8,8,N3,0", "notation N3"),
-        ("russian", "none of PDN"),
-        ("25,W,8,8", "none of PDN"),
-        ("", "none of PDN"),
+        ("russian", "not a GameType of PDN"),
+        ("25,W,8,8", "not a GameType of PDN"),
+        ("", "not a GameType of PDN"),
     ],
 )
 def test_game_types_that_are_refused(game_type: str, says: str) -> None:

@@ -38,7 +38,7 @@ def play(tables4: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def test_a_game_to_its_end(play: Play, tables4: Path) -> None:
     """Best play of the person's side wins, and the moves are told at the end."""
     with open_tablebase(tables4) as tablebase:
-        line = tablebase.line(Clock.from_fen(TRIANGLE).position)
+        line = RuleSearch(tablebase).line(Clock.from_fen(TRIANGLE))
         search, clock, typed = RuleSearch(tablebase), Clock.from_fen(TRIANGLE), []
         while (best := search.best_move(clock)) is not None:
             if clock.position.turn == "white":
@@ -149,7 +149,7 @@ def test_numbers_are_read_in_the_numbering_named(play: Play) -> None:
 
 def test_outside_the_tables_it_says_so(play: Play) -> None:
     _, out, _ = play("W:Wa1,c1,e1,g1:Bb8,d8,f8,h8", "hint|a1-b2|quit")
-    assert out.count("No table tells the best move here: it was found by looking 6 plies ahead.") == 2
+    assert out.count("The tables do not decide the best move here: a search of 6 plies found it.") == 2
     assert "a1-b2" in out
 
 

@@ -9,10 +9,10 @@ from plainsearch import plainly
 
 from tablebase import Color, Position, Tablebase, open_tablebase
 from tablebase.board.counters import Counters
-from tablebase.games.prospect import RulesOutcome, prospect_of
+from tablebase.games.prospect import prospect_of
 from tablebase.games.search import win_oracle
 from tablebase.rules.clock import Clock
-from tablebase.rules.outcome import Outcome, Probe
+from tablebase.rules.outcome import Outcome, Probe, RulesOutcome
 from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL, RULESETS, Ruleset
 
 

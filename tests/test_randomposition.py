@@ -47,7 +47,7 @@ def test_what_is_rare_is_found(tables4: Path, name: str, outcome: Outcome) -> No
         if name == "KKvMM":  # one position has it, and in that one there is a capture
             assert (counted.loss, len(found)) == (1, 1)
             assert all(position and has_capture(position) for position in found)
-            assert random_position(tablebase, material, outcome, Random(0), most_probed=10) is None
+            assert random_position(tablebase, material, outcome, Random(0), max_probed=10) is None
 
 
 def test_the_same_chance_gives_the_same_position(tables3: Path) -> None:
@@ -59,7 +59,7 @@ def test_the_same_chance_gives_the_same_position(tables3: Path) -> None:
             )
             assert first == again != other
         with pytest.raises(MissingTableError, match="KKKKvK"):
-            random_position(tablebase, Material.parse("KKKKvK"), Outcome.DRAW, Random(1), most_probed=0)
+            random_position(tablebase, Material.parse("KKKKvK"), Outcome.DRAW, Random(1), max_probed=0)
 
 
 def test_sets_of_many_places_are_those_of_each() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tablebase import RULESETS, Clock, LineEnd, MissingTableError, Position, Tablebase, open_tablebase
-from tablebase.games.prospect import RulesOutcome
 from tablebase.games.search import RuleSearch, unknown_that_matters
+from tablebase.rules.outcome import RulesOutcome
 
 # A capture is at hand, after which the tables alone tell the end of the game.
 OPEN = Clock.from_fen("W:WKf2,Kc7,Kh8:BKb2:H14", RULESETS["lidraughts"])
@@ -23,7 +23,7 @@ def tablebase(tables4: Path) -> Iterator[Tablebase]:
 
 def test_a_question_takes_no_more_than_all_questions_may(tablebase: Tablebase) -> None:
     assert RuleSearch(tablebase, 0).prospect(OPEN) is RulesOutcome.MAYBE_WIN
-    limited = RuleSearch(tablebase, 5, in_all=1)
+    limited = RuleSearch(tablebase, 5, max_total_nodes=1)
     assert limited.prospect(OPEN) is RulesOutcome.WIN
     assert limited.prospect(OPEN) is RulesOutcome.MAYBE_WIN  # nothing is left
     unlimited = RuleSearch(tablebase, 5)

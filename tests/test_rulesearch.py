@@ -21,8 +21,8 @@ from tablebase import (
 )
 from tablebase.board.material import Material
 from tablebase.board.position import Move, legal_moves
-from tablebase.games.prospect import RulesOutcome
 from tablebase.games.search import RuleSearch
+from tablebase.rules.outcome import RulesOutcome
 from tablebase.tables.index import sets_at
 
 LONG_WIN = "W:Wc1,e1,Kc7:BKb8"

@@ -134,7 +134,7 @@ def test_answers_equal_what_the_library_says(client: FlaskClient, app: Flask, ru
         search = RuleSearch(tablebase, SEARCH_EFFORT)
         ruling = clock.ruling(win_oracle(tablebase))
         assert answer["rules"] == rules_report(ruling.states)
-        prospect, moves = search.told(clock, ruling.verdict, tablebase.get_probe(position))
+        prospect, moves = search.evaluate(clock, ruling.verdict, tablebase.get_probe(position))
         assert (answer["verdict"], answer["rules_outcome"]) == (ruling.verdict, prospect)
         assert [(move["move"], move["rules_outcome"]) for move in answer["moves"]] == [
             (str(move.move), move.prospect) for move in moves

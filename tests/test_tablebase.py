@@ -15,6 +15,7 @@ from tablefiles import as_probe, write_solved
 
 from tablebase import (
     ArgumentError,
+    Clock,
     Line,
     LineEnd,
     Material,
@@ -28,6 +29,7 @@ from tablebase import (
     open_tablebase,
 )
 from tablebase.board.position import legal_moves, position_after
+from tablebase.games.search import RuleSearch
 from tablebase.rules.outcome import LOST, UNKNOWN, move_order
 from tablebase.rules.rulesets import OFFICIAL, RULESETS
 from tablebase.tables.format import table_name, write_table
@@ -228,7 +230,7 @@ def test_the_best_move_is_worth_what_the_position_is(
                 zeroes = move.move.zeroing or move.probe_after.dtc == 0
                 assert move.dtc == (1 if zeroes else 1 + (move.probe_after.dtc or 0))
                 assert move.dtc <= (opened.ruleset.king_moves_plies or 0)
-        keys = [move_order(Probe(move.outcome, move.dtc, move.dtw), str(move.move)) for move in moves]
+        keys = [move_order(move.probe, str(move.move)) for move in moves]
         assert all(a < b for a, b in pairwise(keys))
 
 
@@ -256,9 +258,12 @@ def test_moves_without_a_table_are_last_and_unknown(two: Tablebase) -> None:
     assert [str(move.move) for move in unknown] == sorted(str(move.move) for move in unknown)
     with pytest.raises(MissingTableError, match=r"KvKK\.wdl"):
         two.best_move(position)
-    line = two.line(position)
+    assert two.missing_table(known[0].after) is None
+    assert "KvKK.wdl" in str(two.missing_table(unknown[0].after))
+    line = best_line(two, position)
     assert (line.end, line.moves, line.positions) == (LineEnd.UNKNOWN, (), (position,))
     assert THREE_QUIET in line.reason
+    assert "KvKK.wdl" in str(line.missing)
 
 
 def test_a_win_is_best_whatever_is_unknown(two: Tablebase) -> None:
@@ -266,7 +271,7 @@ def test_a_win_is_best_whatever_is_unknown(two: Tablebase) -> None:
         moves = two.moves(position)
         if moves and moves[0].outcome is Outcome.WIN and moves[-1].outcome is Outcome.UNKNOWN:
             assert two.best_move(position) == moves[0].move
-            assert two.line(position).end is LineEnd.GAME_OVER
+            assert best_line(two, position).end is LineEnd.GAME_OVER
             return
     raise AssertionError("no position among so many has a known win beside a move that is not known")
 
@@ -274,10 +279,15 @@ def test_a_win_is_best_whatever_is_unknown(two: Tablebase) -> None:
 # Lines
 
 
+def best_line(tablebase: Tablebase, position: Position, limit: int = 500) -> Line:
+    """Best play from fresh counters under the rules of the tables."""
+    return RuleSearch(tablebase).line(Clock.start(position, tablebase.ruleset), limit)
+
+
 def test_lines_end_as_the_tables_say(two: Tablebase, solved2: dict[Position, Solved]) -> None:
     for position in Random(3).sample(sorted(solved2, key=Position.to_fen), 600):
         value = solved2[position]
-        line = two.line(position)
+        line = best_line(two, position)
         assert len(line.positions) == len(line.moves) + 1
         for before, move, after in zip(line.positions, line.moves, line.positions[1:], strict=False):
             assert before.play(move.move) == after
@@ -301,23 +311,25 @@ def test_cursed_wins_are_played_as_far_as_the_rule_allows(
     late = 0
     with Tablebase(ruleset=ruleset) as opened:
         opened.add_directory(tmp_path)
-        cursed = [position for position, value in values.items() if value.wdl in (1, -1)]
+        # The rule is about positions with kings on both sides. Only so low a limit curses others in tables.
+        cursed = [p for p, value in values.items() if value.wdl in (1, -1) and p.wk and p.bk]
         for position in Random(limit).sample(cursed, min(len(cursed), 200)):
-            line = opened.line(position)
-            assert (line.end, line.winner, line.counted_out) == (LineEnd.DRAW, None, True)
+            line = best_line(opened, position)
+            assert (line.end, line.winner) == (LineEnd.DRAW, None)
+            assert [str(state.rule) for state in line.fired] == ["king-moves"]
             assert longest_king_run(line) == limit
             assert not any(move.move.zeroing for move in line.moves[-limit:])
-            assert line.reason.startswith("The 15-king-moves rule makes it a draw: ")
+            assert line.reason.startswith("A draw by the rules: king-moves, ")
             late += opened.moves(line.positions[-1])[0].move.zeroing
         assert late  # a zeroing move, one ply later than it would have to come
         # The last ply that the rule allows is played, and may end or zero what then is won.
         won = [position for position, value in values.items() if value.dtc == limit]
         for position in Random(limit).sample(won, 200):
-            line = opened.line(position)
-            assert (line.end, line.counted_out) == (LineEnd.GAME_OVER, False)
+            line = best_line(opened, position)
+            assert (line.end, line.fired) == (LineEnd.GAME_OVER, ())
             assert line.winner == (position.turn if values[position].wdl > 0 else position.turn.other)
             assert longest_king_run(line) <= limit
-        mated = [position for position in won if longest_king_run(opened.line(position)) == limit]
+        mated = [position for position in won if longest_king_run(best_line(opened, position)) == limit]
         assert bool(mated) == (
             limit == 1
         )  # a king's move as the last ply may end the game: a winner's, an odd one
@@ -331,14 +343,14 @@ def longest_king_run(line: Line) -> int:
 
 def test_a_line_stops_at_its_limit(two: Tablebase, solved2: dict[Position, Solved]) -> None:
     position = max(solved2, key=lambda position: solved2[position].dtw or 0)
-    whole = two.line(position)
+    whole = best_line(two, position)
     assert len(whole.moves) > 5
     assert "wins" in whole.reason
     for limit in (0, 1, 5):
-        line = two.line(position, limit)
+        line = best_line(two, position, limit)
         assert (line.end, len(line.moves), line.winner) == (LineEnd.LIMIT, limit, None)
         assert line.moves == whole.moves[:limit]
         assert f"limit of {limit} plies" in line.reason
-    assert two.line(position, len(whole.moves)) == whole
+    assert best_line(two, position, len(whole.moves)) == whole
     with pytest.raises(ArgumentError, match="not -1"):
-        two.line(position, -1)
+        best_line(two, position, -1)

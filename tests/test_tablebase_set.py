@@ -127,14 +127,12 @@ def test_adding_directories(plain2: Path, tmp_path: Path) -> None:
         assert opened.add_directory(str(plain2)) == 10
         assert opened.add_directory(plain2) == 0
         assert opened.pieces == 2
-        for wrong in (tmp_path / "nowhere", tmp_path / "KvK.wdl"):
-            with pytest.raises(DataDirectoryError, match=f"{wrong.name} is no directory"):
-                opened.add_directory(wrong)
         nowhere = tmp_path / "nowhere"
-        with pytest.raises(
-            DataDirectoryError, match=f"make tables there with `shashki generate --data {nowhere}`"
-        ):
+        message = f"no directory {nowhere}; make tables there with `shashki generate --data {nowhere}`"
+        with pytest.raises(DataDirectoryError, match=message):
             opened.add_directory(nowhere)
+        with pytest.raises(DataDirectoryError, match=r"KvK\.wdl is not a directory"):
+            opened.add_directory(tmp_path / "KvK.wdl")
 
 
 def test_what_is_named_like_a_table_but_is_no_file(plain2: Path, tmp_path: Path) -> None:
@@ -147,11 +145,11 @@ def test_what_is_named_like_a_table_but_is_no_file(plain2: Path, tmp_path: Path)
             opened.add_directory(tmp_path)
         strange.rmdir()
         strange.symlink_to(tmp_path / "nowhere")
-        with pytest.raises(NotATableError, match=says.format("a link that leads nowhere")):
+        with pytest.raises(NotATableError, match=says.format("a broken link")):
             opened.add_directory(tmp_path)
         strange.unlink()
         os.mkfifo(strange)  # reading from it would wait for ever
-        with pytest.raises(NotATableError, match=says.format("no ordinary file")):
+        with pytest.raises(NotATableError, match=says.format("not a regular file")):
             opened.add_directory(tmp_path)
         strange.unlink()
         strange.symlink_to(plain2 / "KvM.wdl")
@@ -160,7 +158,7 @@ def test_what_is_named_like_a_table_but_is_no_file(plain2: Path, tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("offset", "new", "message"),
-    [(8, b"\0", "older format"), (24, b"king-moves-only", "other draw rules, king-moves-only")],
+    [(8, b"\0", "older format"), (24, b"king-moves-only", "under the ruleset king-moves-only")],
 )
 def test_a_set_of_another_version_is_refused(
     plain2: Path, tmp_path: Path, offset: int, new: bytes, message: str
@@ -200,7 +198,7 @@ def test_an_outcome_that_is_none_is_damage(tmp_path: Path) -> None:
     boards = PositionArray.of([position])
     with open_tablebase(tmp_path) as opened:
         for ask in (opened.probe_wdl, opened.probe, lambda _: opened.probe_many(boards.sets, boards.black)):
-            with pytest.raises(DamagedHeaderError, match=r"KvK\.wdl is damaged: its alphabet has 3"):
+            with pytest.raises(DamagedHeaderError, match=r"KvK\.wdl is damaged: .* the outcome 3"):
                 ask(position)
 
 
@@ -208,7 +206,7 @@ def test_a_table_that_goes_away(plain2: Path, tmp_path: Path) -> None:
     copy(plain2, tmp_path, "KvK.wdl")
     with open_tablebase(tmp_path) as opened:
         (tmp_path / "KvK.wdl").unlink()
-        with pytest.raises(MissingTableError, match=r"KvK\.wdl is gone"):
+        with pytest.raises(MissingTableError, match=r"KvK\.wdl was removed"):
             opened.probe_wdl(Position.from_fen("W:WKa1:BKg1"))
 
 

@@ -1,10 +1,10 @@
-"""The command line: `shashki`, a frame in which each package puts its own commands.
+"""The command line `shashki`: the frame for the commands of all packages.
 
 A package adds commands with an entry point of the group `shashki.commands`: a function
-`add_commands(subparsers)` that calls `subparsers.add_parser` for each of them, and
-`set_defaults(run=function)`, where `function(args)` does the work and returns the exit status. With
-`set_defaults(extra="serve")` a command says which extra of the distribution brings what it imports. To start
-quickly, a command imports what is slow to import inside of `function`.
+`add_commands(subparsers)` that calls `subparsers.add_parser` for each command and
+`set_defaults(run=function)`. `function(args)` does the work and returns the exit status.
+`set_defaults(extra="serve")` names the extra of the distribution that installs the command's imports. A
+command imports slow modules inside `function`, so that the command line starts quickly.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from tablebase.errors import (
 from tablebase.tables.files import ENVIRONMENT_VARIABLE, data_directory
 
 OK = 0
-"""Exit status: it ran, and the answer is good."""
+"""Exit status: the command ran, and the answer is good."""
 BAD_ANSWER = 1
-"""Exit status: it ran, and the answer is bad, or it could not be found."""
+"""Exit status: the command ran, and the answer is bad or could not be found."""
 BAD_USE = 2
-"""Exit status: it was asked wrongly, so that it did not run."""
+"""Exit status: the command did not run because of a bad option, file or directory."""
 INTERRUPTED = 130
-"""Exit status: stopped by Ctrl-C, as shells count it (128 + SIGINT)."""
+"""Exit status: stopped by Ctrl-C, 128 + SIGINT as in shells."""
 PIPE_CLOSED = 141
-"""Exit status: who read the output has stopped reading (128 + SIGPIPE)."""
+"""Exit status: the reader of the output closed the pipe, 128 + SIGPIPE as in shells."""
 
-_OURS = ("tablebase", "generator", "server")
+_PACKAGES = ("tablebase", "generator", "server")
 _GROUP = "shashki.commands"
-_DESCRIPTION = "The endgame tablebase of Russian draughts: what a position is worth, and how to play it."
+_DESCRIPTION = "The endgame tablebase of Russian draughts: values of positions, and how to play them."
 _EXIT_STATUS = (
-    "exit status: 0 it ran and the answer is good; 1 it ran, and the answer is bad or could not be found (no "
-    "table, a damaged table, a check that failed); 2 bad use (an option, a FEN, a file or a directory that "
-    "is not there); 130 stopped by Ctrl-C"
+    "exit status: 0 the answer is good; 1 the answer is bad or could not be found (no table, a damaged "
+    "table, a check that failed); 2 bad use (a bad option or FEN, a missing file or directory); 130 stopped "
+    "by Ctrl-C"
 )
-_ASKED_WRONGLY = (
+_USAGE_ERRORS = (
     NotationError,
     IllegalPositionError,
     IllegalMoveError,
@@ -62,12 +62,12 @@ _ASKED_WRONGLY = (
 
 
 def add_data_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--data DIR` to a command; its `run` finds the data directory as a Path in `args.data`."""
+    """Add `--data DIR` to a command; its `run` gets the data directory as a Path in `args.data`."""
     parser.add_argument(
         "--data",
         metavar="DIR",
-        help=f"the directory of the tables (default: ${ENVIRONMENT_VARIABLE}, else data/ of the checkout one "
-        "is in, else the user's data directory)",
+        help=f"the directory of the tables (default: ${ENVIRONMENT_VARIABLE}, else data/ of the current "
+        "checkout, else the user's data directory)",
     )
 
 
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command.
 
     Args:
-        argv: the arguments after the name of the program; None for those of the process.
+        argv: the arguments after the program name; None takes those of the process.
 
     Returns:
         The exit status.
@@ -91,12 +91,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Python flushes stdout once more as it exits; give it a place where that works.
+        # Python flushes stdout at exit: replace the closed pipe, or that flush fails.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except TablebaseError as error:
         print(f"shashki: {error}", file=sys.stderr)
-        return BAD_USE if isinstance(error, _ASKED_WRONGLY) else BAD_ANSWER
+        return BAD_USE if isinstance(error, _USAGE_ERRORS) else BAD_ANSWER
     except OSError as error:
         where = "" if error.filename is None else f"{error.filename}: "
         print(f"shashki: {where}{error.strerror or error}", file=sys.stderr)
@@ -104,10 +104,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _open_standard_streams() -> None:
-    """Make those empty that the process was started without, as by `<&-` in a shell, None in Python."""
+    """Replace closed standard streams (None, as after `<&-` in a shell) by os.devnull."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # open as long as the process
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # stays open until the process ends
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -118,7 +118,7 @@ def _run(argv: Sequence[str] | None) -> int:
         return int(args.run(args))
     except ModuleNotFoundError as error:
         extra = getattr(args, "extra", None)
-        if extra is None or (error.name or "").partition(".")[0] in _OURS:
+        if extra is None or (error.name or "").partition(".")[0] in _PACKAGES:
             raise
         print(
             f"shashki: `{args.command}` needs the package {error.name}, which is not installed; "
@@ -129,7 +129,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """The parser of the whole command line; what is wrong there may be that commands could not be loaded."""
+    """The parser of the whole command line; its errors name the commands that could not be loaded."""
 
     not_loaded: Sequence[str] = ()
 
@@ -138,18 +138,18 @@ class _Parser(argparse.ArgumentParser):
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The parser with the commands of all packages that are installed."""
+    """Return the parser with the commands of all installed packages."""
     parser = _Parser(prog="shashki", description=_DESCRIPTION, epilog=_EXIT_STATUS, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"shashki {__version__}")
     subparsers = parser.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser
     )
     not_loaded = []
-    for point in sorted(entry_points(group=_GROUP), key=_place):
+    for point in sorted(entry_points(group=_GROUP), key=_sort_key):
         try:
             add_commands = point.load()
         except ImportError as error:
-            # What one package lacks must not keep the commands of the others from running.
+            # A package without its dependencies must not disable the commands of the others.
             not_loaded.append(f"(the commands of {point.value} are not available: {error})")
         else:
             add_commands(subparsers)
@@ -157,6 +157,6 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _place(point: EntryPoint) -> tuple[bool, str]:
-    """Questions come first in `--help`."""
+def _sort_key(point: EntryPoint) -> tuple[bool, str]:
+    """Return the sort key of a package: the commands of `tablebase` come first in `--help`."""
     return point.name != "tablebase", point.name

@@ -1,4 +1,4 @@
-"""The commands that play games: `shashki play` and `hub`."""
+"""The commands `shashki play` and `shashki hub`."""
 
 from __future__ import annotations
 
@@ -7,33 +7,38 @@ import sys
 from io import TextIOWrapper
 from typing import TextIO
 
+from tablebase.board.position import Color
 from tablebase.cli.main import OK, add_data_option
 from tablebase.cli.options import add_position, add_ruleset
+from tablebase.engine.hub import HubInput, HubSession
+from tablebase.engine.play import PlaySession
+from tablebase.probe.tablebase import open_tablebase
+from tablebase.report.text import terminal_width
+from tablebase.rules.clock import Clock
+from tablebase.rules.rulesets import find_ruleset
 
 
 def add_game_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add these to the command line."""
+    """Add the commands to the command line."""
     play = subparsers.add_parser(
         "play",
         help="play a position against the tables",
-        description="Play a position against the tables, in the terminal or by lines from a file: moves are "
-        "typed in PDN notation, the draw rules count, and the game ends as they say.",
-        epilog="exit status: 0, however the game ends; 1 for a damaged table; 2 for a bad FEN or option",
+        description="Play a position against the tables, in the terminal or with lines from a file. Moves "
+        "are in PDN notation. The draw rules apply.",
+        epilog="exit status: 0 for any end of the game; 1 for a damaged table; 2 for a bad FEN or option",
         allow_abbrev=False,
     )
     add_position(play)
-    play.add_argument(
-        "--side", choices=("white", "black"), help="the side that you play (default: the side to move)"
-    )
+    play.add_argument("--side", choices=("white", "black"), help="your side (default: the side to move)")
     add_data_option(play)
     play.set_defaults(run=run_play)
 
     hub = subparsers.add_parser(
         "hub",
         help="an engine in the Hub protocol, for other programs",
-        description="An engine that other programs drive over its standard input and output, in the Hub "
-        "protocol of draughts engines (version 2): it plays the best move by the tables under the draw "
-        "rules, and by a shallow search where they do not tell it.",
+        description="An engine for other programs, which talk to its standard input and output in the Hub "
+        "protocol of draughts engines (version 2). It plays the best move under the draw rules by the "
+        "tables, or by a shallow search if the tables do not decide.",
         epilog="exit status: 0 after `quit` or the end of the input; 2 for a bad option",
         allow_abbrev=False,
     )
@@ -46,31 +51,26 @@ def run_play(args: argparse.Namespace) -> int:
     """Play a game against a person.
 
     Raises:
-        NotationError, IllegalPositionError, CounterError: the FEN is none.
+        NotationError: the FEN cannot be read.
+        IllegalPositionError: the position of the FEN is illegal.
+        CounterError: a counter of the FEN is bad.
         RulesetError: there is no such ruleset.
         DataDirectoryError: there is no such directory.
         TableError: a table is there but cannot be read.
     """
-    from tablebase.board.position import Color
-    from tablebase.engine.play import PlaySession
-    from tablebase.probe.tablebase import open_tablebase
-    from tablebase.report.text import terminal_width
-    from tablebase.rules.clock import Clock
-    from tablebase.rules.rulesets import find_ruleset
-
     typed = _standard_input()
 
     def read(prompt: str) -> str | None:
         try:
             line = input(prompt)
         except EOFError:
-            print()  # the prompt has left the cursor where it was
+            print()  # the cursor is still behind the prompt
             return None
         except KeyboardInterrupt:
             print()
             raise
         if not typed.isatty():
-            print(line)  # as a terminal would show it
+            print(line)  # a terminal shows what is typed
         return line
 
     clock = Clock.from_fen(args.fen, find_ruleset(args.ruleset), args.numbering)
@@ -90,12 +90,9 @@ def run_hub(args: argparse.Namespace) -> int:
         RulesetError: there is no such ruleset.
         DataDirectoryError: there is no such directory.
     """
-    from tablebase.engine.hub import HubInput, HubSession
-    from tablebase.probe.tablebase import open_tablebase
-    from tablebase.rules.rulesets import find_ruleset
 
     def write(line: str) -> None:
-        print(line, flush=True)  # who drives an engine waits for its answers
+        print(line, flush=True)  # the other program waits for this line
 
     ruleset = find_ruleset(args.ruleset)
     with open_tablebase(args.data) as tablebase:
@@ -104,9 +101,9 @@ def run_hub(args: argparse.Namespace) -> int:
 
 
 def _commands() -> TextIO:
-    """The standard input for a thread that reads it, and may still wait for it when the process ends.
+    """Return the standard input as a file of its own, for a thread that may still read it at exit.
 
-    Python closes `sys.stdin` then, and aborts where a thread is reading that; so this is a file of its own.
+    Python closes `sys.stdin` at exit, and aborts if a thread is reading it.
     """
     typed = _standard_input()
     if not isinstance(typed, TextIOWrapper):
@@ -115,7 +112,7 @@ def _commands() -> TextIO:
 
 
 def _standard_input() -> TextIO:
-    """The standard input, in which bytes that are no text are no error but a strange letter."""
+    """Return the standard input; bytes that are not text become replacement characters."""
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     return sys.stdin

@@ -1,4 +1,4 @@
-"""The commands of this package; here those that ask the tables: `shashki probe`, `line` and `adjudicate`."""
+"""The commands of this package: `shashki probe`, `line` and `adjudicate` here, others in their modules."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tablebase.cli.play import add_game_commands
 
 
 def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add these to the command line, those of `tablebase.cli.play`, and `export`."""
+    """Add all commands of this package to the command line."""
     probe = subparsers.add_parser(
         "probe",
-        help="what a position is worth, and its moves",
-        description="What a position is worth, how far it is from the end, the draw rules that apply, and "
-        "its moves, best first under the rules.",
-        epilog="exit status: 0; 1 where no table knows the position; 2 for a bad FEN or option",
+        help="the value of a position, and its moves",
+        description="Print the outcome and distances of a position, the draw rules that apply, and its "
+        "moves, best first under the rules.",
+        epilog="exit status: 0; 1 if a table is missing; 2 for a bad FEN or option",
         allow_abbrev=False,
     )
     add_position(probe)
@@ -31,28 +31,27 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
     line = subparsers.add_parser(
         "line",
         help="best play of both sides from a position on",
-        description="Best play of both sides under the draw rules, to the end of the game or as far as it "
-        "goes, and why it stops. Both sides count to the next capture or promotion (DTB) and to the next "
-        "capture or man's move (DTC) before they count to the end of the game (DTW), so that a line may be "
-        "longer or shorter than the DTW.",
-        epilog="exit status: 0; 1 where a missing table stops the line; 2 for a bad FEN or option",
+        description="Print best play of both sides under the draw rules, and why it stops. Both sides play "
+        "for the next capture or promotion (DTB) and the next capture or man's move (DTC) before the end of "
+        "the game (DTW). So a line may be longer or shorter than the DTW.",
+        epilog="exit status: 0; 1 if a missing table stops the line; 2 for a bad FEN or option",
         allow_abbrev=False,
     )
     add_position(line)
     add_json(line)
     add_data_option(line)
     line.add_argument(
-        "--limit", metavar="N", type=_plies, default=500, help="the most plies to play (default: 500)"
+        "--limit", metavar="N", type=_plies, default=500, help="the largest number of plies (default: 500)"
     )
     line.set_defaults(run=run_line)
 
     adjudicate = subparsers.add_parser(
         "adjudicate",
         help="judge games: results, rules that fired, mistakes",
-        description="Judge the games of a PDN file under the draw rules: how each of them ended, which rule "
-        "fired where, the moves that changed its outcome, and whether its written result agrees.",
-        epilog="exit status: 0; 1 where something is wrong with a game, or its result contradicts the rules; "
-        "2 for a file that cannot be read or has no games, or a bad option",
+        description="Judge the games of a PDN file under the draw rules: how each game ended, which rule "
+        "fired at which move, which moves changed the outcome, and whether the written result agrees.",
+        epilog="exit status: 0; 1 if a game has a problem, or its result contradicts the rules; 2 for a file "
+        "that cannot be read or has no games, or a bad option",
         allow_abbrev=False,
     )
     adjudicate.add_argument("file", metavar="FILE", help="the games, in PDN; - for the standard input")
@@ -72,16 +71,18 @@ def _plies(text: str) -> int:
     except ValueError:
         plies = -1
     if plies < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of plies; give 0 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of plies; give 0 or more")
     return plies
 
 
 def run_probe(args: argparse.Namespace) -> int:
-    """Print what a position is worth.
+    """Print the value of a position and its moves.
 
     Raises:
-        MissingTableError: when that is printed: no table knows the position.
-        NotationError, IllegalPositionError, CounterError: the FEN is none.
+        MissingTableError: a table is missing; the rest has been printed.
+        NotationError: the FEN cannot be read.
+        IllegalPositionError: the position of the FEN is illegal.
+        CounterError: a counter of the FEN is bad.
         RulesetError: there is no such ruleset.
     """
     from tablebase.probe.tablebase import open_tablebase
@@ -97,21 +98,22 @@ def run_probe(args: argparse.Namespace) -> int:
             print(json.dumps(report, indent=2))
         else:
             print(position_text(clock.position, report, tablebase.ruleset, terminal_width()))
-        if report["wdl"] is None:
-            tablebase.probe(clock.position)  # names the table that is missing
+        if report["wdl"] is None and (missing := tablebase.missing_table(clock.position)) is not None:
+            raise missing
     return OK
 
 
 def run_line(args: argparse.Namespace) -> int:
-    """Print best play of both sides.
+    """Print a line of best play of both sides.
 
     Raises:
-        MissingTableError: when that is printed: no table tells how the line goes on.
-        NotationError, IllegalPositionError, CounterError: the FEN is none.
+        MissingTableError: a missing table stops the line, which has been printed.
+        NotationError: the FEN cannot be read.
+        IllegalPositionError: the position of the FEN is illegal.
+        CounterError: a counter of the FEN is bad.
         RulesetError: there is no such ruleset.
     """
     from tablebase.games.search import RuleSearch
-    from tablebase.probe.line import LineEnd
     from tablebase.probe.tablebase import open_tablebase
     from tablebase.report.positions import SEARCH_EFFORT, line_report
     from tablebase.report.sentences import cause_of_draw
@@ -131,16 +133,13 @@ def run_line(args: argparse.Namespace) -> int:
             after = [move.probe_after for move in tablebase.moves(clock.position)]
             cause = cause_of_draw(probe.outcome, after, tablebase.ruleset)
             print(line_text(line, clock, probe, cause, prospect, terminal_width()))
-        if line.end is LineEnd.UNKNOWN:
-            for played in line.moves:
-                clock = clock.play_unchecked(played.move)
-            search.best_move(clock)  # raises the error that names the missing table
-            tablebase.probe(clock.position)  # it may also be missing for a rule that spares won positions
+        if line.missing is not None:
+            raise line.missing
     return OK
 
 
 def run_adjudicate(args: argparse.Namespace) -> int:
-    """Print what the rules and the tables say of the games of a file.
+    """Print the adjudications of the games of a file.
 
     Raises:
         NotationError: the file has no game.
@@ -165,7 +164,7 @@ def run_adjudicate(args: argparse.Namespace) -> int:
         ) from None
     games = unsound = 0
     with open_tablebase(args.data) as tablebase:
-        # Game by game, as a file may have more of them than are good to hold at once.
+        # Game by game: a file may have too many games to hold all in memory.
         for judged in Adjudicator(tablebase, ruleset, args.numbering).games(text):
             games += 1
             unsound += not judged.is_sound
@@ -175,10 +174,10 @@ def run_adjudicate(args: argparse.Namespace) -> int:
             else:
                 print(game_text(judged, terminal_width()), end="\n\n")
     if not games:
-        raise NotationError(f"{args.file} has no game; games are written in PDN, like 1. c3-d4 d6-c5 1-1")
+        raise NotationError(f"{args.file} has no game; write games in PDN, like 1. c3-d4 d6-c5 1-1")
     if args.json:
         print("]}")
     else:
         counted = "1 game" if games == 1 else f"{games} games"
-        print(f"{counted} under the ruleset {ruleset.name}: something is wrong with {unsound or 'none'}.")
+        print(f"{counted} under the ruleset {ruleset.name}: problems in {unsound or 'none'}.")
     return BAD_ANSWER if unsound else OK

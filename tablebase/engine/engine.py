@@ -1,9 +1,8 @@
-"""The engine: the best move by the tables, or by a shallow search where they do not tell it.
+"""The engine: the best move by the tables, or by a shallow search if they do not decide it.
 
-Captures are always followed to their end. What the tables hold is taken from them, from fresh counts;
-elsewhere the pieces are counted at the horizon. Draw rules are not looked at: they hardly matter where there
-is so much on the board. The same question with the same depth has the same answer; with a limit of time it
-need not have it.
+The search follows captures to their end. It takes values from the tables, from fresh counters, and evaluates
+other positions by their pieces. It ignores draw rules, which hardly matter with so many pieces. The same
+search to the same depth has the same result; with a limit of time it may not.
 """
 
 from __future__ import annotations
@@ -12,44 +11,39 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
 
 from tablebase.board.position import FIRST_ROW, Move, Position, legal_moves, position_after
-from tablebase.games.prospect import RulesOutcome
 from tablebase.games.search import RuledMove, RuleSearch, unknown_that_matters
+from tablebase.probe.tablebase import Tablebase
 from tablebase.rules.clock import Clock
-
-if TYPE_CHECKING:
-    from tablebase.probe.tablebase import Tablebase
-
+from tablebase.rules.outcome import RulesOutcome
 
 DEPTH = 6
-"""Plies that are looked ahead where nothing limits the search. That takes a second or two with all pieces on
-the board, less with fewer."""
+"""Default depth in plies. It takes a second or two with all pieces on the board, less with fewer."""
 
-DEEPEST = 64
-"""Plies, at the most: where there is only a limit of time."""
+MAX_DEPTH = 64
+"""Largest depth in plies; it applies if only time or nodes limit the search."""
 
 WON = 100_000
-"""The value of a win, less the plies to where it is known; all values are in hundredths of a man."""
+"""The value of a win, less the plies to the position where it is known. Values are in hundredths of a man."""
 
-_SURE_NODES = 2_000
-"""Positions that the first ply may look at, whatever the limits: half a second, and more than it takes but
-for boards full of kings, whose captures one after another may be hundreds of thousands."""
+_MIN_NODES = 2_000
+"""Positions that the first ply may visit in spite of the limits: half a second. It needs more only on boards
+full of kings, with hundreds of thousands of captures in sequence."""
 
 _MAN, _KING, _ROW = 100, 300, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a search has found.
+class SearchResult:
+    """The result of a shallow search.
 
     Attributes:
         move: the best move.
-        value: what it is worth to the player who makes it, in hundredths of a man; `WON` less some plies
-            where it wins.
-        depth: how many plies were looked ahead.
-        nodes: how many positions were looked at.
+        value: its value for the player who makes it, in hundredths of a man; `WON` less some plies if it
+            wins.
+        depth: the depth searched, in plies.
+        nodes: the number of positions visited.
     """
 
     move: Move
@@ -59,20 +53,20 @@ class Found:
 
 
 Stop = Callable[[], bool]
-"""Whether a search is to end at once; it asks every few milliseconds."""
+"""A function that returns whether a search must stop; the search calls it every few milliseconds."""
 
 
 def never() -> bool:
-    """A search that nobody stops."""
+    """Return False: the search runs to its limits."""
     return False
 
 
 class _Stopped(Exception):
-    """The time is over, or enough positions have been looked at, or somebody has said stop."""
+    """A limit of time or positions is reached, or `stop` returned True."""
 
 
 class ShallowSearch:
-    """Searches of one set of tables. One thread at a time may use it.
+    """An alpha-beta search of a few plies that probes the tables. One thread at a time may use it.
 
     Args:
         tablebase: the tables.
@@ -80,8 +74,8 @@ class ShallowSearch:
 
     def __init__(self, tablebase: Tablebase) -> None:
         self._tablebase = tablebase
-        self._nodes = self._sure_nodes = 0
-        self._most_nodes = self._deadline = inf
+        self._nodes = self._min_nodes = 0
+        self._max_nodes = self._deadline = inf
         self._stop: Stop = never
 
     def best(
@@ -92,44 +86,46 @@ class ShallowSearch:
         seconds: float | None = None,
         nodes: int | None = None,
         stop: Stop = never,
-    ) -> Found:
-        """The best of some legal moves of a position, one at least.
+    ) -> SearchResult:
+        """Return the best of some legal moves of a position.
+
+        The search completes one ply in spite of all limits. If even its captures take too long, the result is
+        the first move with value 0 and depth 0.
 
         Args:
             position: the position.
-            moves: what to choose among.
-            depth: how many plies to look ahead, at the most.
-            seconds: for how long, at the most; None sets no limit.
-            nodes: how many positions to look at, at the most; None sets no limit.
-            stop: whether to end at once. One ply is looked ahead in any case, whatever the limits, unless its
-                captures take too long to follow: then the first move is the answer, of value 0 and depth 0.
+            moves: the moves to choose from, at least one.
+            depth: limit of the depth, in plies.
+            seconds: limit of the time; None sets no limit.
+            nodes: limit of the positions visited; None sets no limit.
+            stop: returns whether the search must stop.
 
         Raises:
             TableError: a table is there but cannot be read.
-            ClosedError: the tablebase has been closed.
+            ClosedError: the tablebase is closed.
         """
-        self._nodes, self._sure_nodes, self._stop = 0, _SURE_NODES, stop
-        self._most_nodes = inf if nodes is None else nodes
+        self._nodes, self._min_nodes, self._stop = 0, _MIN_NODES, stop
+        self._max_nodes = inf if nodes is None else nodes
         self._deadline = inf if seconds is None else time.monotonic() + seconds
-        order, found = list(moves), Found(moves[0], 0, 0, 0)
+        order, found = list(moves), SearchResult(moves[0], 0, 0, 0)
         for plies in range(1, max(1, depth) + 1):
             try:
                 valued = self._valued(position, order, plies)
             except _Stopped:
                 break
             value, move = valued[0]
-            found = Found(move, value, plies, self._nodes)
+            found = SearchResult(move, value, plies, self._nodes)
             order = [move for _, move in valued]
-            self._sure_nodes = 0
-            if len(moves) == 1 or abs(value) >= WON - DEEPEST or self._is_over():
+            self._min_nodes = 0
+            if len(moves) == 1 or abs(value) >= WON - MAX_DEPTH or self._is_over():
                 break
         return found
 
     def _is_over(self) -> bool:
-        return self._nodes >= self._most_nodes or time.monotonic() >= self._deadline or self._stop()
+        return self._nodes >= self._max_nodes or time.monotonic() >= self._deadline or self._stop()
 
     def _valued(self, position: Position, moves: list[Move], depth: int) -> list[tuple[int, Move]]:
-        """The moves, the best first; of the others the order is that in which they came."""
+        """Return the moves, the best one first and the others in their order."""
         best, first = -WON - 1, moves[0]
         for move in moves:
             value = -self._value(position_after(position, move), depth - 1, 1, -WON - 1, -best)
@@ -139,8 +135,8 @@ class ShallowSearch:
 
     def _value(self, position: Position, depth: int, ply: int, alpha: int, beta: int) -> int:
         self._nodes += 1
-        if self._nodes > self._sure_nodes and (
-            self._nodes > self._most_nodes or (self._nodes % 256 == 0 and self._is_over())
+        if self._nodes > self._min_nodes and (
+            self._nodes > self._max_nodes or (self._nodes % 256 == 0 and self._is_over())
         ):
             raise _Stopped
         moves = legal_moves(position)
@@ -159,7 +155,7 @@ class ShallowSearch:
         return alpha
 
     def _by_tables(self, position: Position, ply: int) -> int | None:
-        # Of more pieces they know positions with a capture alone, which are followed here anyway.
+        # With more pieces only positions with a capture have values, and the search follows captures anyway.
         if position.pieces > self._tablebase.pieces:
             return None
         match self._tablebase.get_wdl(position):
@@ -174,7 +170,7 @@ class ShallowSearch:
 
 
 def _material(position: Position) -> int:
-    """The pieces of the side to move against the others, and how far the men have come."""
+    """Return the value of the pieces for the side to move; men count more on later rows."""
     own = _MAN * position.own_men.bit_count() + _KING * position.own_kings.bit_count()
     other = _MAN * position.other_men.bit_count() + _KING * position.other_kings.bit_count()
     rows = sum(
@@ -194,19 +190,19 @@ _KNOWN_VALUES = {
 }
 
 
-LONGEST_SECONDS = 10.0
-"""For how long a shallow search looks ahead where nothing limits its time: however deep it is to go."""
+MAX_SECONDS = 10.0
+"""Limit of time for a shallow search without a limit of its own, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a search may take; the tables take none of it.
+    """Limits of a shallow search.
 
     Attributes:
-        depth: plies that a shallow search looks ahead, at the most; None: `DEPTH`, or as many as the time
-            or the nodes allow where these are limited.
-        seconds: for how long, at the most; None: `LONGEST_SECONDS`.
-        nodes: how many positions a shallow search looks at, at the most, but for the first ply; None: any.
+        depth: limit of the depth, in plies. None means `MAX_DEPTH` if time or nodes are limited, else
+            `DEPTH`.
+        seconds: limit of the time; None means `MAX_SECONDS`.
+        nodes: limit of the positions visited after the first ply; None sets no limit.
     """
 
     depth: int | None = None
@@ -215,30 +211,29 @@ class Limits:
 
     @property
     def plies(self) -> int:
-        """The depth that holds."""
+        """The limit of the depth, defaults applied."""
         if self.depth is not None:
-            return min(self.depth, DEEPEST)
-        return DEPTH if self.seconds is None and self.nodes is None else DEEPEST
+            return min(self.depth, MAX_DEPTH)
+        return DEPTH if self.seconds is None and self.nodes is None else MAX_DEPTH
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A move that was chosen.
+    """The move that the engine chose.
 
     Attributes:
         move: the move.
-        ruled: what it is worth under the rules, counters as they are; its prospect is `UNKNOWN` where the
-            tables do not tell.
-        found: what a shallow search has found of it; None where the tables told which move is best.
+        ruled: the move with its rules outcome, which is `UNKNOWN` if the tables do not decide it.
+        found: the result of the shallow search; None if the tables decided which move is best.
     """
 
     move: Move
     ruled: RuledMove
-    found: Found | None = None
+    found: SearchResult | None = None
 
 
 class Engine:
-    """Chooses moves. One thread at a time may use it.
+    """A player that chooses moves by tables and search. One thread at a time may use it.
 
     Args:
         tablebase: the tables.
@@ -249,20 +244,19 @@ class Engine:
         self._by_search = ShallowSearch(tablebase)
 
     def choose(self, clock: Clock, limits: Limits | None = None, stop: Stop = never) -> Choice | None:
-        """The move to make; None where the side to move has lost.
+        """Return the move to play; None if the side to move has lost.
 
-        Where the tables tell the best move under the rules of the game, counters as they are, it is that.
-        Where a move whose worth they do not tell may be better than all of which they do, those are searched,
-        and the best of them is compared with the best one known.
+        This is the best move under the rules of the game if the tables decide it. If an unknown move may be
+        better, the unknown moves are searched, and the best of them is compared with the best known one.
 
         Args:
             clock: the game.
-            limits: how much a search may take; None: what `Limits` has.
-            stop: whether a search is to end at once, with the best move so far.
+            limits: limits of the search; None means `Limits()`.
+            stop: returns whether the search must stop and return the best move so far.
 
         Raises:
             TableError: a table is there but cannot be read.
-            ClosedError: the tablebase has been closed.
+            ClosedError: the tablebase is closed.
         """
         moves = self._by_tables.playable_moves(clock)
         if not moves:
@@ -272,7 +266,7 @@ class Engine:
             return Choice(first.move, first)
         limits = limits or Limits()
         unknown = {ruled.move: ruled for ruled in moves if ruled.prospect is RulesOutcome.UNKNOWN}
-        seconds = LONGEST_SECONDS if limits.seconds is None else limits.seconds
+        seconds = MAX_SECONDS if limits.seconds is None else limits.seconds
         found = self._by_search.best(clock.position, list(unknown), limits.plies, seconds, limits.nodes, stop)
         if found.value <= _KNOWN_VALUES.get(first.prospect, -WON - 1):
             return Choice(first.move, first)

@@ -1,7 +1,7 @@
-"""An engine in the Hub protocol, which pydraughts and other programs drive.
+"""The engine in the Hub protocol, which pydraughts and other programs use.
 
-The protocol is that of Scan 3.1 (`protocol.txt` in rhalbersma/scan). What it leaves open for this game, the
-name of the variant and how squares are numbered, is told in docs/engine.md.
+The protocol is that of Scan 3.1 (`protocol.txt` in rhalbersma/scan). It leaves open the name of this variant
+and the numbering of its squares; docs/engine.md defines them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from tablebase import __version__
 from tablebase.board.notation import Numbering, format_hub_move, parse_hub_move, parse_hub_position
 from tablebase.engine.engine import WON, Choice, Engine, Limits
 from tablebase.errors import ArgumentError, IllegalMoveError, NotationError, TablebaseError, quote
-from tablebase.games.prospect import RulesOutcome
 from tablebase.probe.tablebase import Tablebase
 from tablebase.rules.clock import Clock
+from tablebase.rules.outcome import RulesOutcome
 from tablebase.rules.rulesets import RULESETS, Ruleset, find_ruleset
 
 _ARGUMENT = re.compile(r'\s+([^\s="]+)(?:\s*=\s*(?:"([^"]*)"|([^\s="]+)))?')
@@ -28,12 +28,12 @@ _NEEDS_QUOTES = re.compile(r'[\s="]|^$')
 
 
 def parse_hub_line(line: str) -> tuple[str, dict[str, str]]:
-    """The command of a line, and its arguments in their order; one without a value has the empty text.
+    """Return the command of a line and its arguments by name, in order.
 
-    A line of blanks is the empty command.
+    An argument without a value has the value "". A blank line is the command "".
 
     Raises:
-        NotationError: the line has another form.
+        NotationError: the line does not have the form `command name=value ...`.
     """
     text = line.rstrip()
     if not text:
@@ -44,13 +44,15 @@ def parse_hub_line(line: str) -> tuple[str, dict[str, str]]:
         arguments[found[1]] = found[2] if found[2] is not None else found[3] or ""
         at = found.end()
     if command is None or at < len(text):
-        raise NotationError(f"{quote(text[at:].strip())} is no command or argument; write name=value")
+        raise NotationError(f"{quote(text[at:].strip())} is not a command or an argument; write name=value")
     return command[1], arguments
 
 
 def format_hub_line(command: str, arguments: Mapping[str, str]) -> str:
-    """A line for `parse_hub_line`; quotes in a value become single ones, as the protocol has no way to write
-    them."""
+    """Return the line that `parse_hub_line` reads back, except for double quotes in values.
+
+    They become single quotes, because the protocol cannot express them.
+    """
     return " ".join([command, *(f"{name}={_value(value)}" for name, value in arguments.items())])
 
 
@@ -60,12 +62,12 @@ def _value(value: str) -> str:
 
 
 class HubInput(Iterator[str]):
-    """Lines in their order; waits for the next one. One thread at a time may use it.
+    """An iterator of lines that can look at the next line without waiting for it.
 
-    Nothing is read behind `quit`, which is an end too.
+    A thread reads the lines up to `quit` or their end. One thread at a time may use the iterator.
 
     Args:
-        lines: where they come from, to be used by nobody else.
+        lines: the source of the lines; nothing else may read from it.
     """
 
     def __init__(self, lines: Iterable[str]) -> None:
@@ -77,27 +79,27 @@ class HubInput(Iterator[str]):
         Thread(target=self._read, daemon=True).start()
 
     def __next__(self) -> str:
-        """The next line.
+        """Wait for the next line and return it.
 
         Raises:
-            StopIteration: there are no more.
-            OSError: they cannot be read any further.
+            StopIteration: there are no more lines.
+            OSError: the source cannot be read.
         """
         if self._next is None:
             self._next = self._queue.get()
         line, self._next = self._next, None
         if line is None:
-            self._queue.put(None)  # whoever asks once more is told the same
+            self._queue.put(None)  # the end stays the end for the next call
             raise self._error or StopIteration
         return line
 
     @property
     def has_ended(self) -> bool:
-        """Whether no line will come any more, though some may be waiting."""
+        """Whether the source has ended; lines from it may still be in the queue."""
         return self._ended.is_set()
 
-    def waiting(self) -> str | None:
-        """The line that would be next, if it has come; it stays."""
+    def peek(self) -> str | None:
+        """Return the next line without taking it; None if it has not arrived, or after the end."""
         if self._next is None:
             try:
                 self._next = self._queue.get_nowait()
@@ -121,35 +123,35 @@ class HubInput(Iterator[str]):
 
 
 VARIANT = "russian"
-"""The name of this game."""
+"""The name of this game in the protocol."""
 
 _MOVES_LEFT = 30
-"""Of a clock that says nothing of how many moves it is for, a move gets one of so many parts."""
+"""Number of moves that the time must last for if the level does not say."""
 
-_MOST_OF_A_CLOCK = 0.9
-"""No move gets more than this part of what the clock has: the way of an answer takes time as well."""
+_MAX_CLOCK_SHARE = 0.9
+"""Largest share of the remaining time for one move, because sending the answer takes time too."""
 
-_SCORE_OF_A_WIN = 100.0  # men, less a hundredth for each ply to the end, as Scan counts
-_SCORE_OF_A_FAR_WIN = 90.0  # where the plies to the end are not known
+_WIN_SCORE = 100.0  # in men, less a hundredth for each ply to the end, as Scan does
+_FAR_WIN_SCORE = 90.0  # if the plies to the end are not known
 
 Write = Callable[[str], None]
 
 
 class HubSession:
-    """What an engine knows between commands: parameters, the game, the limits of the next search.
+    """A session of the engine: its parameters, its game and the limits of the next search.
 
     Args:
         tablebase: the tables.
-        ruleset: the draw rules of the game, until a parameter says otherwise.
-        write: takes each line of an answer, without its end.
+        ruleset: the ruleset of the game until the parameter `ruleset` sets another.
+        write: receives each line of an answer, without a newline.
     """
 
     def __init__(self, tablebase: Tablebase, ruleset: Ruleset, write: Write) -> None:
         self._engine = Engine(tablebase)
         self._ruleset = ruleset
         self._write = write
-        # As pydraughts' driver has them, the only one known for this game: positions from the row that is
-        # farthest from White, as on the large board, and moves as PDN numbers the squares here.
+        # The numberings of pydraughts, the only known driver of this game. Positions begin at Black's side,
+        # as on the large board; moves use the numbers of PDN.
         self._position_numbering = Numbering.B8
         self._move_numbering = Numbering.A1
         self._clock: Clock | None = None
@@ -167,15 +169,14 @@ class HubSession:
         }
 
     def run(self, lines: Iterable[str]) -> None:
-        """Answer commands until `quit`, or until there are no more of them.
+        """Answer commands until `quit` or the end of the lines.
 
-        What is wrong with a command is answered by `error`, and the next one is waited for. Commands that the
-        protocol has for a search that is going on find none here, and are passed over as those that it does
-        not have.
+        A bad command is answered by `error`. Unknown commands are ignored. So are commands to a search when
+        none runs.
 
         Args:
-            lines: the commands. At those of a `HubInput` a search looks while it goes on; others wait for its
-                end.
+            lines: the commands. If they are a `HubInput`, a running search sees new ones; otherwise they wait
+                for its end.
         """
         self._input = lines if isinstance(lines, HubInput) else None
         for line in lines:
@@ -199,7 +200,7 @@ class HubSession:
         self._answer("wait")
 
     def _parameters(self) -> dict[str, tuple[str, tuple[str, ...]]]:
-        """The parameters, each with its value and those it may have."""
+        """Return the parameters by name, each with its value and its possible values."""
         numberings = tuple(numbering.value for numbering in Numbering)
         return {
             "variant": (VARIANT, (VARIANT,)),
@@ -212,7 +213,7 @@ class HubSession:
         name, value = arguments.get("name", ""), arguments.get("value", "")
         parameters = self._parameters()
         if name not in parameters:
-            raise ArgumentError(f"{quote(name)} is no parameter; there are {', '.join(parameters)}")
+            raise ArgumentError(f"{quote(name)} is not a parameter; there are {', '.join(parameters)}")
         _, values = parameters[name]
         if value not in values:
             raise ArgumentError(f"{name} cannot be {quote(value)}; it may be {', '.join(values)}")
@@ -228,7 +229,7 @@ class HubSession:
         self._clock = None
 
     def _pos(self, arguments: Mapping[str, str]) -> None:
-        self._clock = None  # of a command that is wrong nothing is left to search
+        self._clock = None  # after a bad command there is no game to search
         if "pos" not in arguments:
             raise NotationError("pos has no position; write pos pos=W... moves=...")
         clock = Clock.start(parse_hub_position(arguments["pos"], self._position_numbering), self._ruleset)
@@ -243,7 +244,7 @@ class HubSession:
         if seconds is None and given["time"] is not None:
             left, more = given["time"], given["inc"] or 0.0
             part = left / max(1.0, given["moves"] or _MOVES_LEFT) + more
-            seconds = min(part, _MOST_OF_A_CLOCK * (left + more))  # `inc` is added before the move
+            seconds = min(part, _MAX_CLOCK_SHARE * (left + more))  # `inc` is added before the move
         self._limits = Limits(
             None if depth is None else max(1, int(depth)),
             None if seconds is None else max(0.0, seconds),
@@ -251,14 +252,14 @@ class HubSession:
         )
 
     def _go(self, arguments: Mapping[str, str]) -> None:
-        # The protocol lets an engine end any search when it likes, so pondering and analysing are the same.
+        # The protocol allows an engine to end any search, so pondering and analysis are the same search.
         if self._clock is None:
             raise ArgumentError("there is no position to search; send pos first")
         began = time.monotonic()
-        choice = self._engine.choose(self._clock, self._limits, self._is_stopped)
+        choice = self._engine.choose(self._clock, self._limits, self._poll_commands)
         if choice is None:
             raise IllegalMoveError(
-                f"there is no move in {self._clock.position.to_fen()}: the side to move has lost"
+                f"{self._clock.position.to_fen()} has no legal move: the side to move has lost"
             )
         move = format_hub_move(choice.move, self._move_numbering)
         depth, nodes = (choice.found.depth, choice.found.nodes) if choice.found else (1, 1)
@@ -272,18 +273,18 @@ class HubSession:
         )
         self._answer("done", move=move)
 
-    def _is_stopped(self) -> bool:
-        """Answer what may be sent while a search goes on; whether this one is to end.
+    def _poll_commands(self) -> bool:
+        """Answer the commands for a running search; return whether it must stop.
 
-        Any other command waits for its end, and what comes behind that is not for this search: only the end
-        of the input is, as nobody is there any more to read what is found.
+        Any other command waits, with all after it, until the search ends. The end of the input stops the
+        search, because nobody will read its result.
         """
-        while self._input is not None and (line := self._input.waiting()) is not None:
+        while self._input is not None and (line := self._input.peek()) is not None:
             match line.split():
                 case ["ping", *_]:
                     self._answer("pong")
                 case ["ponder-hit", *_] | []:
-                    pass  # the search ends by its level anyway
+                    pass  # the level ends the search
                 case ["stop", *_]:
                     next(self._input)
                     return True
@@ -301,17 +302,17 @@ def _number(name: str, arguments: Mapping[str, str]) -> float | None:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise ArgumentError(f"{name} cannot be {quote(arguments[name])}; it is a number")
+        raise ArgumentError(f"{name} cannot be {quote(arguments[name])}; it must be a number")
     return number
 
 
 def _score(choice: Choice) -> float:
-    """What a move is worth to the player who makes it, in men."""
+    """Return the value of a move for the player who makes it, in men."""
     if choice.found is not None:
         value = choice.found.value
-        return math.copysign(_SCORE_OF_A_FAR_WIN, value) if abs(value) >= WON // 2 else value / 100
+        return math.copysign(_FAR_WIN_SCORE, value) if abs(value) >= WON // 2 else value / 100
     if choice.ruled.prospect not in (RulesOutcome.WIN, RulesOutcome.LOSS):
         return 0.0
     plies = choice.ruled.value.dtw
-    score = _SCORE_OF_A_FAR_WIN if plies is None else _SCORE_OF_A_WIN - plies / 100
+    score = _FAR_WIN_SCORE if plies is None else _WIN_SCORE - plies / 100
     return score if choice.ruled.prospect is RulesOutcome.WIN else -score

@@ -1,4 +1,4 @@
-"""A person plays against the tables, in lines of text: what is typed, what is shown, how the game ends."""
+"""A game of a person against the engine, in lines of text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from tablebase.board.notation import Numbering, parse_move
 from tablebase.board.position import Color, Move
 from tablebase.engine.engine import Choice, Engine
 from tablebase.errors import IllegalMoveError, NotationError
-from tablebase.games.prospect import RulesOutcome
 from tablebase.games.search import win_oracle
 from tablebase.probe.line import lost_in_words
 from tablebase.probe.tablebase import Tablebase
@@ -17,37 +16,38 @@ from tablebase.report.rules import rules_report
 from tablebase.report.sentences import named, standing, worth
 from tablebase.report.text import numbered, rules_table, wrapped
 from tablebase.rules.clock import Clock, DrawClaim, GameStatus, Ruling, draw_claims
+from tablebase.rules.outcome import RulesOutcome
 
 HELP = (
-    "Type a move, like c3-d4, c3:e5 or cd4; `hint` for the best one, `undo` to take back your last one, "
-    "`moves` for those that are legal, `draw` to claim a draw, `quit` to end."
+    "Type a move, like c3-d4, c3:e5 or cd4; `hint` for the best move, `undo` to take back your last move, "
+    "`moves` for the legal moves, `draw` to claim a draw, `quit` to end."
 )
 
 Read = Callable[[str], str | None]
-"""Shows a prompt and gives the line that was typed; None where there are no more."""
+"""A function that shows a prompt and returns the next line; None at the end of the input."""
 
 Write = Callable[[str], None]
-"""Shows a text, whose last line it ends."""
+"""A function that prints a text and a newline."""
 
 
 class _Ply(NamedTuple):
-    """A move of the game, with the clock before it."""
+    """A move of the game with the clock before it."""
 
     before: Clock
     move: Move
 
 
 class PlaySession:
-    """One game.
+    """A game of a person against the engine.
 
     Args:
         tablebase: the tables.
-        clock: the game where it begins, under the rules it is played by.
-        side: that of the person.
-        read: where lines come from.
-        write: where texts go.
-        numbering: what squares mean that are typed as numbers; None refuses them.
-        width: the columns there are.
+        clock: the first position with its counters and the ruleset.
+        side: the side of the person.
+        read: reads a line of the person.
+        write: prints a text.
+        numbering: the numbering for squares typed as numbers; None refuses such squares.
+        width: the width of the texts, in columns.
     """
 
     def __init__(
@@ -73,77 +73,78 @@ class PlaySession:
         self._played: list[_Ply] = []
 
     def run(self) -> None:
-        """Play until the game ends, or the person ends it, or has no more lines.
+        """Play until the game ends, the person quits, or the input ends.
 
         Raises:
             TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
         """
-        self._tell(f"You play {self._side}, under the ruleset {self._clock.ruleset.name}. {HELP}")
+        self._print(f"You play {self._side}, under the ruleset {self._clock.ruleset.name}. {HELP}")
         while True:
             ruling = self._clock.ruling(self._board_won)
             if (end := self._end(ruling)) is not None:
                 self._show(ruling)
-                return self._close(end)
+                return self._finish(end)
             is_person = self._clock.position.turn is self._side
-            end = self._ask(ruling) if is_person else self._answer(ruling)
+            end = self._person_turn(ruling) if is_person else self._engine_turn(ruling)
             if end is not None:
-                return self._close(end)
+                return self._finish(end)
 
     def _end(self, ruling: Ruling) -> str | None:
-        """How the game has ended, as a sentence; None while it goes on."""
+        """Return a sentence that says how the game ended; None if it goes on."""
         if self._clock.winner is not None:
             return lost_in_words(self._clock.position)
         if ruling.verdict in (GameStatus.DRAWN, GameStatus.UNDETERMINED):
             return standing(ruling.verdict, rules_report(ruling.states))
         return None
 
-    def _close(self, end: str) -> None:
-        self._tell(end)
+    def _finish(self, end: str) -> None:
+        self._print(end)
         if self._played:
-            self._tell(numbered([ply.move for ply in self._played], self._first))
+            self._print(numbered([ply.move for ply in self._played], self._first))
 
-    def _tell(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         self._write(wrapped(text, self._width))
 
     def _show(self, ruling: Ruling) -> None:
-        """The board, and how far the draw rules have come."""
+        """Print the board and the states of the draw rules that apply."""
         applying = [rule for rule in rules_report(ruling.states) if rule["applies"]]
         parts = ["", str(self._clock.position), "", *([rules_table(applying), ""] if applying else [])]
         self._write("\n".join(parts))
 
-    # The tables' turn
+    # The engine's turn
 
-    def _answer(self, ruling: Ruling) -> str | None:
-        """The tables move, or claim a draw; how the game has ended, if it has."""
+    def _engine_turn(self, ruling: Ruling) -> str | None:
+        """Play a move of the engine or claim a draw; return a sentence if the game ended."""
         choice = self._choose()
         if choice.ruled.prospect in (RulesOutcome.DRAW, RulesOutcome.MAYBE_LOSS, RulesOutcome.LOSS):
             for claim in draw_claims(self._clock, ruling, self._board_won):
-                return self._claimed(claim)
-        self._tell(f"{self._clock.position.turn.capitalize()} plays {choice.move}.{_by_search(choice)}")
-        self._make(choice.move)
+                return self._claim_text(claim)
+        self._print(f"{self._clock.position.turn.capitalize()} plays {choice.move}.{_by_search(choice)}")
+        self._play(choice.move)
         return None
 
     def _choose(self) -> Choice:
         choice = self._engine.choose(self._clock)
-        assert choice is not None, "asked only where there are moves"
+        assert choice is not None, "the position has a legal move"
         return choice
 
-    def _make(self, move: Move) -> None:
+    def _play(self, move: Move) -> None:
         self._played.append(_Ply(self._clock, move))
         self._clock = self._clock.play_unchecked(move)
 
-    def _claimed(self, claim: DrawClaim) -> str:
+    def _claim_text(self, claim: DrawClaim) -> str:
         announced = "" if claim.move is None else f", announcing {claim.move}"
         rule = named(rules_report([claim.state]))
         return f"{claim.player.capitalize()} claims a draw{announced}, by {rule}: the game is drawn."
 
     # The person's turn
 
-    def _ask(self, ruling: Ruling) -> str | None:
-        """The person moves, or does something else; how the game has ended, if it has."""
+    def _person_turn(self, ruling: Ruling) -> str | None:
+        """Read commands until the person moves; return a sentence if the game ended."""
         self._show(ruling)
         if ruling.verdict is GameStatus.CLAIMABLE:
-            self._tell(standing(ruling.verdict, rules_report(ruling.states)))
+            self._print(standing(ruling.verdict, rules_report(ruling.states)))
         while (line := self._read(f"{self._side}> ")) is not None:
             match line.strip().lower():
                 case "":
@@ -151,31 +152,31 @@ class PlaySession:
                 case "quit" | "exit":
                     break
                 case "help" | "?":
-                    self._tell(HELP)
+                    self._print(HELP)
                 case "hint":
                     self._hint()
                 case "moves":
-                    self._tell(" ".join(map(str, self._clock.position.legal_moves())))
+                    self._print(" ".join(map(str, self._clock.position.legal_moves())))
                 case "undo":
                     if self._undo():
                         return None
-                    self._tell("There is no move of yours to take back.")
+                    self._print("There is no move of yours to take back.")
                 case "draw":
                     for claim in draw_claims(self._clock, ruling, self._board_won):
-                        return self._claimed(claim)
-                    self._tell("No rule lets you claim a draw here.")
+                        return self._claim_text(claim)
+                    self._print("No rule lets you claim a draw here.")
                 case _:
                     try:
                         move = parse_move(self._clock.position, line.lower(), self._numbering)
                     except (NotationError, IllegalMoveError) as error:
-                        self._tell(f"{error}.")
+                        self._print(f"{error}.")
                     else:
-                        self._make(move)
+                        self._play(move)
                         return None
         return "The game is not finished."
 
     def _undo(self) -> bool:
-        """Go back to before the person's last move; False where there is none."""
+        """Take back the person's last move and all after it; return False if there is none."""
         for place in reversed(range(len(self._played))):
             if self._played[place].before.position.turn is self._side:
                 self._clock = self._played[place].before
@@ -187,13 +188,13 @@ class PlaySession:
         choice = self._choose()
         turn, ruleset = self._clock.position.turn, self._clock.ruleset.name
         if choice.found is None:
-            self._tell(f"{choice.move}. {worth(turn, choice.ruled.prospect, ruleset)}")
+            self._print(f"{choice.move}. {worth(turn, choice.ruled.prospect, ruleset)}")
         else:
-            self._tell(f"{choice.move}.{_by_search(choice)}")
+            self._print(f"{choice.move}.{_by_search(choice)}")
 
 
 def _by_search(choice: Choice) -> str:
-    """Said of a move that the tables do not know."""
+    """Return the sentence on a move that a search found; empty if the tables decided it."""
     if choice.found is None:
         return ""
-    return f" No table tells the best move here: it was found by looking {choice.found.depth} plies ahead."
+    return f" The tables do not decide the best move here: a search of {choice.found.depth} plies found it."

@@ -20,7 +20,7 @@ from enum import StrEnum
 from tablebase.board.position import Color, Position, legal_moves, position_after
 from tablebase.errors import DamagedTableError, MissingTableError
 from tablebase.games.lone_king_sentences import Facts, explain
-from tablebase.games.prospect import board_outcome
+from tablebase.games.prospect import unruled_outcome
 from tablebase.games.search import win_oracle
 from tablebase.probe.tablebase import Tablebase
 from tablebase.rules.clock import Clock, RuleState, Unit
@@ -197,7 +197,7 @@ def _case(rule: DrawRule, tablebase: Tablebase, clock: Clock, state: RuleState |
         limit = None if state is None else _limit_moves(state)
         return DrawCase(rule, False, None, limit, None, None, None, state, explain(facts))
     probe = tablebase.get_probe(position)
-    outcome = board_outcome(probe)
+    outcome = unruled_outcome(probe)
     if position.turn is not stronger:
         outcome = -outcome
     needed = None

@@ -1,59 +1,46 @@
 """Games in PDN: tags, moves, comments, variations and results.
 
-What is read is PDN 3.0 (its grammar, and its page on the GameType tag), and what programs and people write
-beside it: any separator in a capture, NAGs, `!?`, clocks in comments, results of any kind, moves and tags
-that run on after each other. Nothing in a text makes the reader fail: what it cannot make sense of becomes
-a `Fault` of the game it stands in, or a move that cannot be played, and the next game is read all the same.
-Variations are skipped, and so are comments.
+The reader takes PDN 3.0 (its grammar, and its page on the GameType tag) and what programs and people write
+beside
+it: any separator in a capture, NAGs, `!?`, clocks in comments, results of any kind, moves and tags without
+    space
+between them. It never fails. A text that it cannot read becomes a `Fault` of its game, or a move that cannot
+be played, and it goes on with the next game. It skips variations and comments.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from tablebase.board.notation import GAME_TYPE, Numbering, find_numbering, in_latin_letters, parse_fen
-from tablebase.board.position import Color, Position
+from tablebase.board.position import Position
 from tablebase.errors import NotationError, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _HALF = r"(?:1\s*/\s*2|½|0[.,]5)"
 _POINTS = re.compile(rf"({_HALF}|[0-9]{{1,3}})\s*[-–:]\s*({_HALF}|[0-9]{{1,3}})")
 
 
 class GameResult(StrEnum):
-    """How a game ended, or is said to have ended; the text of one is the same everywhere."""
+    """The result of a game, as played or as written."""
 
     WHITE_WINS = "white-wins"
     BLACK_WINS = "black-wins"
     DRAW = "draw"
     BOTH_LOSE = "both-lose"
-    """0-0: a double forfeit in PDN 3.0. No position is one."""
+    """0-0: a double forfeit in PDN 3.0. No position has this result."""
     OPEN = "open"
-    """`*` or `?`: not ended, or not known."""
-
-    @classmethod
-    def won_by(cls, color: Color) -> GameResult:
-        """The result of a game that a side has won."""
-        return cls.WHITE_WINS if color is Color.WHITE else cls.BLACK_WINS
-
-    @property
-    def is_final(self) -> bool:
-        """Whether it says how the game between the players ended: a win or a draw."""
-        return self in (GameResult.WHITE_WINS, GameResult.BLACK_WINS, GameResult.DRAW)
+    """`*` or `?`: not ended or not known."""
 
 
 def parse_result(text: str) -> GameResult | None:
-    """Read a result: White's points, a hyphen, Black's, as in 2-0, 1-1, 1/2-1/2, 0-1 or 12-0; or `*`, `?`.
+    """Return the result that a text stands for; None if it is not a result.
 
-    Who has more points has won. Returns None for a text that is no result.
+    A result is White's points, a hyphen and Black's points, as in 2-0, 1-1, 1/2-1/2, 0-1 or 12-0; or `*` or
+    `?`. The side with more points has won.
     """
     stripped = text.strip()
     if stripped in ("*", "?", ""):
@@ -68,30 +55,30 @@ def parse_result(text: str) -> GameResult | None:
 
 
 class FaultKind(StrEnum):
-    """What is wrong with the text of a game; the text of one is the same everywhere."""
+    """The kind of a fault in the text of a game."""
 
     BAD_TAG = "bad-tag"
-    """Something in brackets that is no tag as PDN writes them."""
+    """A text in brackets that is not a tag of PDN."""
     REPEATED_TAG = "repeated-tag"
-    """A tag that is there twice, with two values; the first one counts."""
+    """A tag with two values; the first one counts."""
     UNCLOSED = "unclosed"
-    """A comment or a variation without an end."""
+    """A comment or a variation without its closing bracket."""
     AFTER_RESULT = "after-result"
     """Moves after the result."""
     RESULTS_DIFFER = "results-differ"
-    """Two written results: of the tag and at the end of the moves, or twice there."""
+    """Two different written results, in the tag and after the moves, or twice after the moves."""
     BAD_RESULT = "bad-result"
-    """A Result tag that is no result."""
+    """A Result tag whose value is not a result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something wrong with the text of a game that does not keep the rest of it from being read.
+    """A fault in the text of a game; the rest of the game is read all the same.
 
     Attributes:
-        kind: what kind of fault it is.
-        line: the line of the text, from 1 on, where it was found.
-        message: what is wrong, and what has been made of it.
+        kind: the kind of the fault.
+        line: the line of the text, from 1 on.
+        message: what is wrong, and what the reader did about it.
     """
 
     kind: FaultKind
@@ -101,11 +88,11 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class MoveText:
-    """A move as it is written.
+    """A move as written.
 
     Attributes:
-        text: its squares and what joins them, without number and annotation.
-        line: the line of the text, from 1 on, where it stands.
+        text: its squares and separators, without move number and annotation.
+        line: the line of the text, from 1 on.
     """
 
     text: str
@@ -113,22 +100,22 @@ class MoveText:
 
     @property
     def plain(self) -> str:
-        """The text in the letters and signs that `tablebase.board.notation.parse_move` reads."""
+        """The text with the letters and separators that `tablebase.board.notation.parse_move` reads."""
         return in_latin_letters(self.text).lower().translate(_PLAIN)
 
 
 @dataclass(frozen=True, slots=True)
 class PdnGame:
-    """A game as it is written.
+    """A game as written.
 
     Attributes:
-        number: which game of the text it is, from 1 on.
-        line: the line of the text, from 1 on, where it begins.
-        tags: its tags by name, as written.
-        moves: its moves, up to its result.
-        result: the result at the end of the moves, as written; None where there is none. The tag `Result` may
-            say something else, which is a fault then.
-        faults: what is wrong with the text of the game.
+        number: the number of the game in the text, from 1 on.
+        line: its first line in the text, from 1 on.
+        tags: the tags by name, as written.
+        moves: the moves before the result.
+        result: the result after the moves, as written; None if there is none. If the tag `Result` differs,
+            that is a fault.
+        faults: the faults in the text of the game.
     """
 
     number: int
@@ -139,17 +126,14 @@ class PdnGame:
     faults: tuple[Fault, ...]
 
     def tag(self, name: str) -> str | None:
-        """The value of a tag, its name in any case; None where there is none."""
+        """Return the value of a tag, its name in any case; None if the game does not have it."""
         return next(
             (value for known, value in self.tags.items() if known.casefold() == name.casefold()), None
         )
 
     @property
     def written_result(self) -> GameResult | None:
-        """How the game ended by what is written: at the end of the moves, or else in the tag `Result`.
-
-        None where nothing is written, or nothing that is a result.
-        """
+        """The written result: that after the moves, or else that of the tag `Result`; None without one."""
         at_the_end = None if self.result is None else parse_result(self.result)
         if at_the_end not in (None, GameResult.OPEN):
             return at_the_end
@@ -157,71 +141,71 @@ class PdnGame:
         return at_the_end if tag is None else parse_result(tag) or at_the_end
 
     def numbering(self, otherwise: Numbering | str | None = None) -> Numbering | None:
-        """What squares written as numbers mean in this game: what its GameType says, or else `otherwise`.
+        """Return the numbering of squares in this game: that of its GameType, or else `otherwise`.
 
         Raises:
-            NotationError: the GameType is of another game or another board, or is none; or `otherwise` is no
-                numbering.
+            NotationError: the GameType is of another game or another board or cannot be read, or `otherwise`
+                is an unknown numbering.
         """
         game_type = self.tag("GameType")
         named = None if game_type is None else _numbering_of(game_type)
         return named or find_numbering(otherwise)
 
     def start(self, numbering: Numbering | None = None) -> Position:
-        """The position that the game begins in: that of its FEN tag, or the start of every game.
+        """Return the first position of the game: that of its FEN tag, or the initial position.
 
         Raises:
             NotationError: the FEN cannot be read.
-            IllegalPositionError: the FEN is one of a position that cannot be.
+            IllegalPositionError: the FEN is of an illegal position.
         """
         fen = self.tag("FEN")
         return Position.start() if fen is None else parse_fen(fen, numbering)
 
 
 _GAME_TYPE = re.compile(r"([0-9]{1,4})(?:,([WB]),([0-9]{1,3}),([0-9]{1,3}),([ANS])([0-3])(?:,([01]))?)?")
-# PDN 3.0: the corner of the first square as the side that begins sees it, its row numbered from there.
+# PDN 3.0: the corner of square 1 as the first player sees it; numbers run along its row.
 _FIRST_SQUARE = {"0": Numbering.A1, "1": Numbering.G1, "2": Numbering.B8}
 
 
 def _numbering_of(game_type: str) -> Numbering | None:
-    """The numbering that a GameType names; None where it names algebraic notation."""
+    """Return the numbering of a GameType; None if it names algebraic notation."""
     found = _GAME_TYPE.fullmatch("".join(game_type.split()).upper())
     if found is None:
         raise NotationError(
-            f"GameType {quote(game_type)} is none of PDN; that of Russian draughts is {GAME_TYPE}"
+            f"GameType {quote(game_type)} is not a GameType of PDN; that of Russian draughts is {GAME_TYPE}"
         )
     number, first, width, height, letter, corner, inverted = found.groups()
     if int(number) != 25:
         raise NotationError(
-            f"GameType {quote(game_type)} is that of another game; "
-            f"only Russian draughts is known here, 25 or {GAME_TYPE}"
+            f"GameType {quote(game_type)} is another game; "
+            f"this program knows Russian draughts alone, 25 or {GAME_TYPE}"
         )
     if first is None:
         return None
     if (first, width, height, inverted or "0") != ("W", "8", "8", "0"):
         raise NotationError(
             f"GameType {quote(game_type)} is Russian draughts on another board or with Black first; "
-            f"only {GAME_TYPE} is known here, and N0, N1 or N2 in place of A0"
+            f"this program knows {GAME_TYPE}, and N0, N1 or N2 in place of A0"
         )
     if letter == "N" and corner in _FIRST_SQUARE:
         return _FIRST_SQUARE[corner]
     if letter in "AS" and corner == "0":
         return None
     raise NotationError(
-        f"notation {letter}{corner} of GameType {quote(game_type)} is not known here; "
-        "A0 (squares like c3), N0 (a1 is number 1), N1 (g1 is) and N2 (b8 is) are"
+        f"notation {letter}{corner} of GameType {quote(game_type)} is unknown; "
+        "use A0 (squares like c3), N0 (a1 is number 1), N1 (g1 is number 1) or N2 (b8 is number 1)"
     )
 
 
 def decode_pdn(data: bytes) -> str:
-    """The text of a file: UTF-8, or else Windows-1251, in which older Russian programs write. Never fails."""
+    """Decode a file: UTF-8, or else Windows-1251, the encoding of older Russian programs. It never fails."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return data.decode("cp1251", errors="replace")
 
 
-# With the Cyrillic letters that look like these; escaped, as they cannot be told apart by eye.
+# With the Cyrillic letters that look the same; escaped, because a reader could not tell them apart.
 _FILE = r"[a-hA-H\u0430\u0441\u0435\u0410\u0412\u0421\u0415\u041d]"
 _TAKES = r":xX×\u0445\u0425"
 _SQUARE = rf"(?:{_FILE}[1-8]|[0-9]{{1,2}})"
@@ -252,7 +236,7 @@ _BROKEN_TAG = re.compile(r"\[\s*([A-Za-z]\w*)(.*)", re.DOTALL)
 
 @dataclass(slots=True)
 class _Draft:
-    """A game that is being read."""
+    """A game during reading."""
 
     line: int
     tags: dict[str, str] = field(default_factory=dict)
@@ -275,16 +259,16 @@ class _Draft:
 
 
 class _Reader:
-    """Goes through a text once, from its beginning to its end."""
+    """A reader that goes through a text once."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._counted = 0  # up to here lines have been counted
+        self._counted = 0  # the offset up to which lines are counted
         self._line = 1
         self._games = 0
         self._draft = _Draft(line=1)
-        self._move_number: int | None = None  # that stands right before what is read now
-        self._tag_ended: int | None = None  # where the tag before this token ended, if one did
+        self._move_number: int | None = None  # directly before the current token
+        self._tag_ended: int | None = None  # the offset after the tag before this token
 
     def games(self) -> Iterator[PdnGame]:
         at = 0
@@ -335,8 +319,8 @@ class _Reader:
             draft.fault(
                 FaultKind.AFTER_RESULT,
                 first.line,
-                f"after the result {draft.result} the text goes on with {moves} "
-                f"from {quote(first.text)} on, which are left out",
+                f"after the result {draft.result} the text has {moves} from {quote(first.text)} on; "
+                "they are left out",
             )
         self._compare_results(draft)
         yield PdnGame(
@@ -357,7 +341,7 @@ class _Reader:
             draft.fault(
                 FaultKind.BAD_RESULT,
                 draft.line,
-                f"the Result tag {quote(tag)} is no result; write 2-0, 1-1 or 0-2",
+                f"the Result tag {quote(tag)} is not a result; write 2-0, 1-1 or 0-2",
             )
         elif draft.result is not None:
             by_moves = parse_result(draft.result)
@@ -365,7 +349,7 @@ class _Reader:
                 draft.fault(
                     FaultKind.RESULTS_DIFFER,
                     draft.result_line,
-                    f"the Result tag says {tag}, and the moves end with {draft.result}; the latter counts",
+                    f"the Result tag says {tag}, but the moves end with {draft.result}; the latter counts",
                 )
 
     def _begin(self, line: int) -> _Draft:
@@ -381,7 +365,7 @@ class _Reader:
             return True
         if name not in draft.tags:
             return False
-        # Games without moves: their tags follow each other, with a blank line in between or not.
+        # Games without moves: the tags of one follow those of another, with or without a blank line.
         gap = "" if self._tag_ended is None else self._text[self._tag_ended : at]
         return name == "Event" or gap.count("\n") > 1
 
@@ -393,7 +377,7 @@ class _Reader:
             draft.fault(
                 FaultKind.REPEATED_TAG,
                 line,
-                f"the tag {name} is there twice, as {quote(before)} and {quote(value)}; the first one counts",
+                f"the tag {name} has two values, {quote(before)} and {quote(value)}; the first one counts",
             )
 
     def _bad_tag(self, token: re.Match[str]) -> None:
@@ -401,9 +385,9 @@ class _Reader:
         self._begin(line).fault(
             FaultKind.BAD_TAG,
             line,
-            f'{quote(token[0])} is no tag; tags are written like [FEN "W:Wc3:Bd6"]',
+            f'{quote(token[0])} is not a tag; write tags like [FEN "W:Wc3:Bd6"]',
         )
-        # A broken FEN must not be taken for none, which would be the start of every game.
+        # A game with a broken FEN must not begin in the initial position, like a game without one.
         broken = _BROKEN_TAG.match(token[0])
         if broken is not None and not self._draft.has_moves:
             self._draft.tags.setdefault(broken[1], broken[2].strip('"] \t\r'))
@@ -411,9 +395,9 @@ class _Reader:
     # What is skipped
 
     def _skip(self, at: int) -> int:
-        """Where the comment or the variation that opens here ends.
+        """Return the offset after the comment or variation that opens at `at`.
 
-        One without an end goes on to the next line with a tag: it must not swallow the games after it.
+        If it has no end, it ends before the next line with a tag, so that it does not swallow the next game.
         """
         text = self._text
         depth, position = 0, at
@@ -444,14 +428,14 @@ class _Reader:
             FaultKind.UNCLOSED,
             line,
             f"the {what} that opens with {quote(self._text[at : at + 20])} has no end; "
-            "all that follows in this game is taken for a part of it",
+            "the rest of this game is skipped",
         )
         return end
 
     # Moves and results
 
     def _follows_a_game(self) -> bool:
-        """Whether a move that comes now begins a game of its own: one without tags, right after a result."""
+        """Whether the next move begins another game, one without tags directly after a result."""
         return self._draft.result is not None and self._move_number == 1
 
     def _runs_on(self, token: re.Match[str]) -> None:
@@ -459,8 +443,8 @@ class _Reader:
         self._draft.fault(
             FaultKind.AFTER_RESULT,
             line,
-            f"after the result {self._draft.result} the text goes on with move 1; "
-            f"that is read as game {self._games + 2}, which has no tags",
+            f"after the result {self._draft.result} there is a move 1; "
+            f"it begins game {self._games + 2}, which has no tags",
         )
 
     def _move(self, token: re.Match[str]) -> None:
@@ -471,7 +455,7 @@ class _Reader:
         self._move_number = None
 
     def _says_the_tag(self, text: str) -> bool:
-        """Whether a token is a result only because the tag says the same, like 8-4: else it may be a move."""
+        """Whether a token that may be a move, like 8-4, is the result because the tag has the same text."""
         return self._draft.result is None and text == self._draft.tags.get("Result")
 
     def _result(self, token: re.Match[str]) -> None:
@@ -483,19 +467,15 @@ class _Reader:
             draft.fault(
                 FaultKind.RESULTS_DIFFER,
                 line,
-                f"the moves end with the result {draft.result}, and then there is {token[0]}; "
-                "the first one counts",
+                f"the moves end with two results, {draft.result} and {token[0]}; the first one counts",
             )
         self._move_number = None
 
 
 def read_games(text: str) -> Iterator[PdnGame]:
-    """The games of a text, one after the other, as they are found.
+    """Yield the games of a PDN text. Every text can be read.
 
-    A game begins with a tag after moves, with the tag `Event`, with a tag that is there already after a blank
-    line, or, without any tags, with move 1 after a result. Other moves after a result are left out, and
-    named by a fault.
-
-    No text makes this fail.
+    A new game begins with a tag after moves, with the tag `Event`, with a repeated tag after a blank line,
+    or, without tags, with move 1 after a result. Other moves after a result are left out, which is a fault.
     """
     return _Reader(text).games()

@@ -1,64 +1,32 @@
-"""What a position of a game in progress is worth under the draw rules, as far as tables tell it alone.
+"""Rules outcomes of games in progress, as far as the tables alone decide them.
 
-Tables know positions from fresh counters. What they say of a game whose counters have come some way is exact
-where the bounds below prove it, and `maybe` elsewhere: never a wrong certainty. Some of what they leave open
-is settled by looking ahead: `tablebase.games.search`.
+Tables hold values from fresh counters. The bounds below derive the outcome with other counters. They are
+exact where they decide, and `maybe` elsewhere. The search of `tablebase.games.search` decides some of the
+rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 
 from tablebase.board.counters import CounterName
 from tablebase.board.position import Color, Position
 from tablebase.rules.clock import Clock, GameStatus
-from tablebase.rules.outcome import Outcome, Probe
+from tablebase.rules.outcome import Outcome, Probe, RulesOutcome
 from tablebase.rules.ruleset import Claim, Limit, Repeats, RuleName, Ruleset
 from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL
 from tablebase.rules.scope import Road
 
 _ONE_RULE_IS_ENOUGH_TO = 4
-"""Up to so many pieces the rule on the balance of forces changes no outcome of the 15-king-moves rule, from
-fresh counters: `docs/draws.md` has the count. Beyond, a few positions are known where the two together do."""
+"""Up to this number of pieces the rule on the material balance changes no outcome of the rule on king moves,
+from fresh counters; `docs/draws.md` has the counts. With more pieces both rules together change some."""
 
 _SAFE_FROM_REPEATED_MOVES = 2
-"""With so few moves to go nobody makes the same moves three times running, whatever went before."""
+"""Number of moves to the end in which no side can make the same moves three times in a row."""
 
 
-class RulesOutcome(StrEnum):
-    """How a game ends under the draw rules, counters as they are, when both sides play best."""
-
-    WIN = "win"
-    MAYBE_WIN = "maybe-win"
-    """A win or a draw: won on the board, but it is not proved that the rules leave time for it."""
-    DRAW = "draw"
-    MAYBE_LOSS = "maybe-loss"
-    """A loss or a draw."""
-    LOSS = "loss"
-    UNKNOWN = "unknown"
-
-    def __neg__(self) -> RulesOutcome:
-        """The same prospect as the opponent sees it."""
-        return _OPPOSITE.get(self, self)
-
-    @property
-    def rank(self) -> int | None:
-        """1 for a win, 0 for a draw, -1 for a loss; None where it is none of these for certain."""
-        return _RANK.get(self)
-
-
-_RANK = {RulesOutcome.WIN: 1, RulesOutcome.DRAW: 0, RulesOutcome.LOSS: -1}
-_OPPOSITE = {
-    RulesOutcome.WIN: RulesOutcome.LOSS,
-    RulesOutcome.MAYBE_WIN: RulesOutcome.MAYBE_LOSS,
-    RulesOutcome.MAYBE_LOSS: RulesOutcome.MAYBE_WIN,
-    RulesOutcome.LOSS: RulesOutcome.WIN,
-}
-
-
-def board_outcome(probe: Probe) -> Outcome:
-    """The outcome without draw rules: a cursed win is a win, a blessed loss is a loss."""
+def unruled_outcome(probe: Probe) -> Outcome:
+    """Return the outcome without draw rules: a cursed win is a win, a blessed loss is a loss."""
     return {Outcome.CURSED_WIN: Outcome.WIN, Outcome.BLESSED_LOSS: Outcome.LOSS}.get(
         probe.outcome, probe.outcome
     )
@@ -67,15 +35,14 @@ def board_outcome(probe: Probe) -> Outcome:
 def prospect_of(
     clock: Clock, verdict: GameStatus, probe: Probe, tables: Ruleset, seen_twice: Iterable[Probe] = ()
 ) -> RulesOutcome:
-    """What the position of a clock is worth to its side to move.
+    """Return the rules outcome of a game for its side to move, as far as bounds decide it.
 
     Args:
         clock: the position and its counters.
-        verdict: what the rules say of it.
-        probe: its value from fresh counters.
-        tables: the ruleset which that value assumes.
-        seen_twice: the values of the positions that would make a draw if they came up once more:
-            `Clock.seen_twice`.
+        verdict: the status of the game by its rules.
+        probe: the value of the position from fresh counters.
+        tables: the ruleset that this value assumes.
+        seen_twice: the values of the positions `Clock.seen_twice`, whose third occurrence is a draw.
     """
     match verdict:
         case GameStatus.WHITE_WON | GameStatus.BLACK_WON:
@@ -91,10 +58,10 @@ def prospect_of(
 
 
 def _bound(clock: Clock, probe: Probe, tables: Ruleset, seen_twice: tuple[Probe, ...]) -> RulesOutcome:
-    board = board_outcome(probe)
+    board = unruled_outcome(probe)
     if board is Outcome.UNKNOWN:
         return RulesOutcome.UNKNOWN
-    # Rules that only draw take nothing from who can hold the draw on the board.
+    # Draw rules take nothing from a side that holds the draw without them.
     if board is Outcome.DRAW or _is_too_late(clock, probe, tables):
         return RulesOutcome.DRAW
     certain = _is_in_time(clock, probe, tables, seen_twice)
@@ -102,11 +69,11 @@ def _bound(clock: Clock, probe: Probe, tables: Ruleset, seen_twice: tuple[Probe,
     return found if board is Outcome.WIN else -found
 
 
-# How the ruleset of a game and that of the tables stand to each other, from fresh counters
+# The ruleset of a game compared with that of the tables, from fresh counters
 
 
 def _are_as_strict(tables: Ruleset, ruleset: Ruleset, position: Position) -> bool:
-    """Whether what is won by the tables is won under the ruleset, from fresh counters."""
+    """Whether every win of the tables is a win under the ruleset."""
     return _agree(tables, ruleset, position) or (tables.name, ruleset.tables) == (
         OFFICIAL.name,
         KING_MOVES_ONLY.name,
@@ -114,7 +81,7 @@ def _are_as_strict(tables: Ruleset, ruleset: Ruleset, position: Position) -> boo
 
 
 def _are_no_stricter(tables: Ruleset, ruleset: Ruleset, position: Position) -> bool:
-    """Whether what is won under the ruleset is won by the tables, from fresh counters."""
+    """Whether every win under the ruleset is a win of the tables."""
     return _agree(tables, ruleset, position) or (tables.name, ruleset.tables) == (
         KING_MOVES_ONLY.name,
         OFFICIAL.name,
@@ -131,8 +98,10 @@ def _agree(tables: Ruleset, ruleset: Ruleset, position: Position) -> bool:
 
 
 def _counts_run_as_one(position: Position) -> bool:
-    """Whether the count of the balance makes no draw before that of king moves, with so many pieces or after
-    captures: without men every move counts for both, and the latter's limit is no longer."""
+    """Whether the rule on the balance makes no draw before the rule on king moves, now or after captures.
+
+    Without men every move but a capture counts for both rules, so it is enough to compare their limits.
+    """
     king_plies = OFFICIAL.king_moves_plies or 0
     limits = map(OFFICIAL.balance_plies, range(_ONE_RULE_IS_ENOUGH_TO + 1, position.pieces + 1))
     return not position.wm | position.bm and all(limit is None or limit >= king_plies for limit in limits)
@@ -142,10 +111,10 @@ def _counts_run_as_one(position: Position) -> bool:
 
 
 def _is_too_late(clock: Clock, probe: Probe, tables: Ruleset) -> bool:
-    """Whether the rules make a draw of a win on the board for certain.
+    """Whether the rules certainly make a draw of a win without draw rules.
 
-    The winner has to force a zeroing move to a won position before a count of king moves is full, for which
-    DTC is the least, and a change of the balance before any other count is, for which DTB is.
+    The winner has to force a zeroing move before a count of king moves is full; this takes at least DTC
+    plies. It has to force a balance change before any other count is full; this takes at least DTB plies.
     """
     if not _are_no_stricter(tables, clock.ruleset, clock.position):
         return False
@@ -166,11 +135,11 @@ def _is_too_late(clock: Clock, probe: Probe, tables: Ruleset) -> bool:
 
 
 def _is_in_time(clock: Clock, probe: Probe, tables: Ruleset, seen_twice: tuple[Probe, ...]) -> bool:
-    """Whether a win on the board is one under the rules for certain: there is a way to win whose length is
-    known and on which no count becomes full, and no position comes up for the third time.
+    """Whether a win without draw rules is certainly a win under them.
 
-    Each way comes nearer to its goal with every ply, so that positions as far from it, or farther, do not
-    come up.
+    This holds if on some way to win of known length no count becomes full and no position occurs for the
+    third time. Each way comes nearer to its goal with every ply. So positions as far from the goal, or
+    farther, do not occur on it.
     """
     winner = _winner(clock, probe)
     if clock.ruleset.repeats is Repeats.MOVES:
@@ -182,8 +151,8 @@ def _is_in_time(clock: Clock, probe: Probe, tables: Ruleset, seen_twice: tuple[P
         counts = {counter for limit in limits for counter, _ in limit.thresholds}
         if not decided and not any(clock.counters[counter] for counter in counts):
             return True
-        # The shortest way to a change of the balance, after which all counters are fresh. DTB takes the king
-        # moves into account where they are freshly counted.
+        # The shortest way to a balance change, after which all counters are fresh. DTB heeds the limit of
+        # king moves only if their count is fresh.
         others = tuple(limit for limit in limits if not _is_about_king_moves(limit))
         least = _to_balance_change(clock, probe)
         if (
@@ -192,7 +161,7 @@ def _is_in_time(clock: Clock, probe: Probe, tables: Ruleset, seen_twice: tuple[P
             and _have_room(clock, limits if clock.counters.king_plies else others, least)
         ):
             return True
-        # The shortest way to a zeroing move, where king moves are all that is counted.
+        # The shortest way to a zeroing move, if the rules count king moves alone.
         if (
             not others
             and probe.dtc is not None
@@ -208,8 +177,10 @@ def _is_in_time(clock: Clock, probe: Probe, tables: Ruleset, seen_twice: tuple[P
 
 
 def _to_balance_change(clock: Clock, probe: Probe) -> int | None:
-    """The DTB of the position, or of another with the same pieces. Without men each capture is one, and there
-    is no other zeroing move."""
+    """Return the DTB of a position with the pieces of the clock; None if it is unknown.
+
+    Without men it equals DTC: captures are the only balance changes and the only zeroing moves.
+    """
     men = clock.position.wm | clock.position.bm
     return probe.dtc if probe.dtb is None and not men else probe.dtb
 
@@ -219,8 +190,10 @@ def _is_as_far(distance: int | None, least: int) -> bool:
 
 
 def _has_room_to_the_end(clock: Clock, probe: Probe, winner: Color) -> bool:
-    """Whether no count becomes full on the shortest way to the end of the game, whatever comes into force on
-    it: pieces do not become more."""
+    """Whether no count becomes full on the shortest way to the end of the game.
+
+    This includes limits that come into force on the way; the number of pieces never grows.
+    """
     pieces = clock.position.pieces
     limits = [limit for limit in _limits(clock.ruleset) if limit.scope.pieces[0] <= pieces]
     return probe.dtw is not None and _have_room(
@@ -232,29 +205,29 @@ def _has_room_to_the_end(clock: Clock, probe: Probe, winner: Color) -> bool:
 
 
 def _limits(ruleset: Ruleset) -> Iterator[Limit]:
-    """The limits that make a draw by themselves, repetition aside."""
+    """Yield the limits that make a draw without a claim, except that of repetition."""
     for rule in ruleset.rules:
         if rule.claim is Claim.AUTOMATIC and rule.name is not RuleName.REPETITION:
             yield from rule.limits
 
 
 def _limits_against(clock: Clock, winner: Color) -> Iterator[Limit]:
-    """The limits that can make a draw of a win before the balance of forces changes."""
+    """Yield the limits that can make a draw of a win before the next balance change."""
     for limit in _limits(clock.ruleset):
         if not limit.scope.fits(clock.position, wherever=True) or _spares(limit, clock, winner):
             continue
-        # An exception that holds in this balance of forces, wherever pieces stand, holds all the way.
+        # An exception that holds for these pieces on any squares holds until the next balance change.
         if not any(scope.road is Road.ANYTHING and scope.fits(clock.position) for scope in limit.unless):
             yield limit
 
 
 def _spares(limit: Limit, clock: Clock, winner: Color) -> bool:
-    """Whether a limit makes no draw of a win of that side."""
+    """Whether a limit exempts a win of that side."""
     return limit.unless_won and limit.scope.stronger(clock.position, wherever=True) == (winner,)
 
 
 def _is_steady(limit: Limit) -> bool:
-    """Whether a limit is in force until the balance of forces changes, wherever pieces stand."""
+    """Whether a limit is in force until the next balance change, on whatever squares the pieces are."""
     return all(scope.road is Road.ANYTHING for scope in (limit.scope, *limit.unless))
 
 
@@ -267,13 +240,13 @@ def _have_room(clock: Clock, limits: Iterable[Limit], plies: int) -> bool:
 
 
 def _has_room(clock: Clock, limit: Limit, plies: int) -> bool:
-    """Whether a limit is not reached in so many plies, the last of which begins its count anew or wins."""
+    """Whether a count stays within its limit for `plies` plies, the last of which resets it or wins."""
     own = {count.counter for count in clock.ruleset.counts if count.own_moves}
     stronger = limit.scope.stronger(clock.position, wherever=True)
     moves_first = not stronger or clock.position.turn in stronger
 
     def with_all(counter: CounterName) -> int:
-        """The count with all those plies, as if the last went on with it like the others."""
+        """Return the count after all plies, as if the last one did not reset it."""
         count = clock.counters[counter]
         if counter in own:
             return count + (plies // 2 + 1 if moves_first else (plies + 1) // 2)
@@ -283,9 +256,9 @@ def _has_room(clock: Clock, limit: Limit, plies: int) -> bool:
 
 
 def _winner(clock: Clock, probe: Probe) -> Color:
-    """The side that wins on the board."""
+    """Return the side that wins without draw rules."""
     turn = clock.position.turn
-    return turn if board_outcome(probe) is Outcome.WIN else turn.other
+    return turn if unruled_outcome(probe) is Outcome.WIN else turn.other
 
 
 def _first_known(*distances: int | None) -> int | None:

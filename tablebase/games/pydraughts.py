@@ -1,7 +1,7 @@
-"""To and from other programs of this game: pydraughts' boards and moves, and whose square numbers are whose.
+"""Conversion from and to pydraughts, and the square numbers that other programs use.
 
-Nothing of these programs is imported here. A pydraughts board is known by the attributes that are used of it
-(version 0.6.7 has them), so that whoever has such boards need not have a certain version of it.
+This module imports none of these programs. It uses the attributes of a pydraughts board (those of version
+0.6.7), so it depends on no version of pydraughts.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ NUMBERINGS = MappingProxyType(
         "CheckerBoard": Numbering.B8,
     }
 )
-"""How each program numbers the squares of this game, for FENs and moves that it writes or reads.
+"""The numbering that each program uses for this game in FENs and moves.
 
-pydraughts and lidraughts write letters and digits too. CheckerBoard has White on 21-32 in this game, as in
-English checkers; so do its engines (KestoG).
+pydraughts and lidraughts write squares like c3 too. CheckerBoard has White on 21-32, as in English checkers;
+so do its engines (KestoG).
 """
 
 _RUSSIAN = "russian"
@@ -39,7 +39,7 @@ class PydraughtsMove(Protocol):
     """A move of pydraughts, `draughts.Move`.
 
     Attributes:
-        hub_move: start, end and captured squares by their numbers.
+        hub_move: the numbers of the start, the end and the captured squares.
     """
 
     hub_move: str
@@ -53,9 +53,9 @@ class PydraughtsBoard(Protocol[AnyMove]):
 
     Attributes:
         variant: the game; `russian` is this one.
-        initial_fen: the position in which its game began.
-        fen: the position on it.
-        move_stack: the moves between these.
+        initial_fen: the first position of its game.
+        fen: the current position.
+        move_stack: the moves played.
     """
 
     variant: str
@@ -64,18 +64,21 @@ class PydraughtsBoard(Protocol[AnyMove]):
 
     @property
     def fen(self) -> str:
-        """The position on it."""
+        """The current position."""
 
     def legal_moves(self) -> Sequence[AnyMove]:
-        """The moves that it takes for legal."""
+        """Return the legal moves of the board."""
 
 
 def position_of(board: PydraughtsBoard[AnyMove]) -> Position:
-    """The position on a pydraughts board; for the way back, `draughts.Board("russian", position.to_fen())`.
+    """Return the position of a pydraughts board.
+
+    The way back is `draughts.Board("russian", position.to_fen())`.
 
     Raises:
-        ArgumentError: it is a board of another game.
-        NotationError, IllegalPositionError: its position is none of this game.
+        ArgumentError: the board is of another game.
+        NotationError: its FEN cannot be read.
+        IllegalPositionError: its position is not legal in this game.
     """
     _check_game(board)
     return parse_fen(board.fen)
@@ -84,18 +87,18 @@ def position_of(board: PydraughtsBoard[AnyMove]) -> Position:
 def clock_of(
     board: PydraughtsBoard[AnyMove], ruleset: Ruleset = OFFICIAL, counters: Counters | None = None
 ) -> Clock:
-    """The game on a pydraughts board, counted from its first position on.
+    """Return the clock of the game on a pydraughts board, counted from its first position.
 
     Args:
         board: the board with its moves.
         ruleset: the rules to judge by.
-        counters: how far each count had come in the first position; None: they begin there.
+        counters: the counters in the first position; None starts all counts there.
 
     Raises:
-        ArgumentError: it is a board of another game.
-        NotationError, IllegalPositionError: its first position is none of this game.
-        NotationError: a move is a null move.
-        IllegalMoveError: a move is not legal here.
+        ArgumentError: the board is of another game.
+        NotationError: its first FEN cannot be read, or a move is a null move.
+        IllegalPositionError: its first position is not legal in this game.
+        IllegalMoveError: a move is not legal in this game.
     """
     _check_game(board)
     clock = Clock.start(parse_fen(board.initial_fen), ruleset, counters)
@@ -105,31 +108,32 @@ def clock_of(
 
 
 def move_of(position: Position, move: PydraughtsMove) -> Move:
-    """The move that a pydraughts move of a position is.
+    """Return the move of a position that a pydraughts move stands for.
 
     Raises:
-        NotationError: it is a null move.
-        IllegalMoveError: it is not legal here.
+        NotationError: the move is a null move.
+        IllegalMoveError: the move is not legal in this game.
     """
     return parse_hub_move(position, move.hub_move, NUMBERINGS["pydraughts"])
 
 
 def pydraughts_move(board: PydraughtsBoard[AnyMove], move: Move) -> AnyMove:
-    """The move for `board.push`: that of the board's own legal moves which is the given one.
+    """Return the pydraughts move, for `board.push`, that a move stands for.
 
     Raises:
-        ArgumentError: it is a board of another game, or it does not take the move for legal.
+        ArgumentError: the board is of another game, or does not accept the move as legal.
         IllegalMoveError: the move is not legal in its position.
-        NotationError, IllegalPositionError: as `position_of`.
+        NotationError: the FEN of the board cannot be read.
+        IllegalPositionError: the position of the board is not legal in this game.
     """
     position = position_of(board)
     wanted = find_legal(position, move)
     for theirs in board.legal_moves():
         if move_of(position, theirs) == wanted:
             return theirs
-    raise ArgumentError(f"the board does not take {wanted} for a legal move of {position.to_fen()}")
+    raise ArgumentError(f"the board does not accept {wanted} as a legal move in {position.to_fen()}")
 
 
 def _check_game(board: PydraughtsBoard[AnyMove]) -> None:
     if board.variant != _RUSSIAN:
-        raise ArgumentError(f"the board is one of the variant {board.variant!r}; this game is {_RUSSIAN!r}")
+        raise ArgumentError(f"the board has the variant {board.variant!r}; this game is {_RUSSIAN!r}")

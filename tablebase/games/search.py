@@ -1,36 +1,35 @@
-"""Outcomes and moves under the draw rules of a game, by search over the tables.
+"""Outcomes, moves and lines of games in progress, by a search over the tables.
 
-Tables tell most of it (`tablebase.games.prospect`). Where they leave a `maybe`, the moves of both sides are
-looked at, counters and all, until the tables prove each line, or until as many positions have been looked at
-as were allowed (all that the moves of one lead to are looked at, or none): then it stays a `maybe`.
+The bounds of `tablebase.games.prospect` decide most positions. Where they leave a `maybe`, the search follows
+the moves of both sides with their counters. It stops where the tables prove each line, or after a number of
+positions; then the outcome stays a `maybe`. It looks at all moves of a position or at none.
 
-The search treads no position twice for the sake of the winner: who can win from the second visit, with less
-left of every count, could have done so from the first. What has come up before it began does count.
+The search never repeats a position. A winner who can win from the second visit, with less of every count
+left, could have won from the first. Repetitions before the search began do count.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
 
 from tablebase.board.position import Color, Move, Position, legal_moves
-from tablebase.errors import ArgumentError
-from tablebase.games.prospect import RulesOutcome, prospect_of
+from tablebase.errors import ArgumentError, MissingTableError
+from tablebase.games.prospect import prospect_of
 from tablebase.probe.line import Line, LineEnd, MoveValue
+from tablebase.probe.tablebase import Tablebase
 from tablebase.rules.clock import BoardWon, Clock, GameStatus, RuleState
-from tablebase.rules.outcome import Outcome, Probe
+from tablebase.rules.outcome import Outcome, Probe, RulesOutcome, SortKey, rules_move_order
 from tablebase.rules.ruleset import Claim, Repeats, RuleName
-
-if TYPE_CHECKING:
-    from tablebase.probe.tablebase import Tablebase
 
 
 def win_oracle(tablebase: Tablebase) -> BoardWon:
-    """A `board_won` for `Clock.states` and `Clock.ruling`: what the tables say, None where there is no table.
+    """Return a function that answers whether a side wins a position without draw rules.
 
-    A cursed win counts as won: it is won on the board, and only a rule makes a draw of it. The function
-    raises what `Tablebase.get_probe` does.
+    `Clock.states` and `Clock.ruling` take it as `board_won`. A cursed win counts as a win: only a rule makes
+    it a draw. The answer is None if a table is missing.
+
+    The function raises TableError if a table cannot be read, and ClosedError if the tablebase is closed.
     """
 
     def board_won(position: Position, color: Color) -> bool | None:
@@ -43,9 +42,9 @@ def win_oracle(tablebase: Tablebase) -> BoardWon:
     return board_won
 
 
-EFFORT = 5000
-"""How many positions a search looks at by default, at the most. Under the official rules hardly any takes so
-many; where they would not be enough, as under lidraughts, that takes about a second."""
+MAX_NODES = 5000
+"""Default limit of positions for one search. Under the official rules hardly any search needs as many. Under
+lidraughts some do, and take about a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +52,10 @@ class RuledMove:
     """A legal move of a game in progress.
 
     Attributes:
-        value: the move and what it is worth from fresh counters.
-        clock: the game after it.
-        prospect: what it is worth under the rules, counters as they are, to the player who makes it.
-        searched: whether it took a search to tell, or to leave it open.
+        value: the move with its value from fresh counters.
+        clock: the game after the move.
+        prospect: the rules outcome of the move for the player who makes it.
+        searched: whether the tables alone did not decide it, so that it was searched.
     """
 
     value: MoveValue
@@ -71,19 +70,20 @@ class RuledMove:
 
 
 class RuleSearch:
-    """Answers about games in progress from a set of tables. One thread at a time may use it.
+    """Rules outcomes, moves and lines of games in progress. One thread at a time may use it.
 
     Args:
         tablebase: the tables.
-        effort: how many positions one question may look at where the tables alone do not tell; 0 asks these
-            alone.
-        in_all: how many all questions together may look at; None sets no limit.
+        max_nodes: limit of positions for one search; 0 turns the search off.
+        max_total_nodes: limit of positions for all searches of this object together; None sets no limit.
     """
 
-    def __init__(self, tablebase: Tablebase, effort: int = EFFORT, in_all: int | None = None) -> None:
+    def __init__(
+        self, tablebase: Tablebase, max_nodes: int = MAX_NODES, max_total_nodes: int | None = None
+    ) -> None:
         self._tablebase = tablebase
-        self._effort = effort
-        self._in_all = in_all
+        self._max_nodes = max_nodes
+        self._max_total_nodes = max_total_nodes
         self._left = 0
         self._board_won = win_oracle(tablebase)
         self._found: dict[_Node, bool | None] = {}
@@ -91,12 +91,12 @@ class RuleSearch:
     def prospect(
         self, clock: Clock, verdict: GameStatus | None = None, probe: Probe | None = None
     ) -> RulesOutcome:
-        """What the position of a clock is worth to its side to move. `UNKNOWN` where a table is missing.
+        """Return the rules outcome of a game for its side to move; `UNKNOWN` if a table is missing.
 
         Args:
             clock: the game.
-            verdict: what the rules say of it, if that is known.
-            probe: what the position is worth from fresh counters, if that is known.
+            verdict: the status of the game by its rules; None computes it.
+            probe: the value of its position from fresh counters; None probes it.
 
         Raises:
             TableError: a table is there but cannot be read.
@@ -108,15 +108,19 @@ class RuleSearch:
             found = self._by_search(clock, found)
         return found
 
-    def told(self, clock: Clock, verdict: GameStatus, probe: Probe) -> tuple[RulesOutcome, list[RuledMove]]:
-        """What the position of a clock is worth, and its `moves`: one search tells both.
+    def evaluate(
+        self, clock: Clock, verdict: GameStatus, probe: Probe
+    ) -> tuple[RulesOutcome, list[RuledMove]]:
+        """Return the rules outcome of a game and its `moves`, from one search.
 
         Args:
             clock: the game.
-            verdict: what the rules say of it.
-            probe: what the position is worth from fresh counters.
+            verdict: the status of the game by its rules.
+            probe: the value of its position from fresh counters.
 
-        Raises as `prospect` does.
+        Raises:
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
         """
         moves = self.moves(clock)
         found = self._by_tables(clock, clock.seen_twice, probe, verdict)
@@ -126,65 +130,73 @@ class RuleSearch:
         return found, moves
 
     def moves(self, clock: Clock) -> list[RuledMove]:
-        """Every legal move, best first; none where the side to move has lost.
+        """Return every legal move of a game, best first by `rules_move_order`; none if the game is lost.
 
-        Wins come first, then what may be a win, draws, what may be a loss, losses, unknown moves. Wins by
-        DTB, DTC, DTW, all rising, those that the tables prove before those that took a search: who always
-        plays the first comes nearer to the end with every move. Losses the other way round. Draws by what
-        they are worth on the board. Raises as `prospect` does.
+        Raises:
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
         """
         return self._searched(clock, self._moves_by_tables(clock))
 
     def best_move(self, clock: Clock) -> RuledMove | None:
-        """The first of `moves`; None if the side to move has lost.
+        """Return the best move of a game; None if the side to move has lost.
 
-        A player that plays these moves from a position that is won under the rules wins before a rule makes a
-        draw of it.
+        A player who always plays this move wins every game that is won under the rules.
+
+        >>> from tablebase import Clock, Position, Tablebase
+        >>> with Tablebase() as tablebase:  # the move wins at once, so no table is needed
+        ...     print(RuleSearch(tablebase).best_move(Clock.start(Position.from_fen("W:Wc3:Bd4"))).move)
+        c3:e5
 
         Raises:
-            MissingTableError: no table has the position after some move, which may be better than all moves
-                with a known value.
-            TableError: a table cannot be read.
-            ClosedError: the tablebase has been closed.
+            MissingTableError: a move leads to a position without a table, and may be the best one.
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
         """
         moves = self.playable_moves(clock)
-        if (unknown := unknown_that_matters(moves)) is not None:
-            self._tablebase.probe(unknown.clock.position)  # raises the error that names the table
+        if (missing := self._missing_table(moves)) is not None:
+            raise missing
         return moves[0] if moves else None
 
     def playable_moves(self, clock: Clock) -> list[RuledMove]:
-        """As `moves`, but where the tables tell that the first one wins, others may be left open that a
-        search could settle. Raises as `prospect` does."""
+        """Return `moves`, but without a search if the tables prove that the first one wins.
+
+        Raises:
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
+        """
         by_tables = self._moves_by_tables(clock)
-        first = min(by_tables, key=_order, default=None)
+        first = min(by_tables, key=_sort_key, default=None)
         if first is not None and first.prospect is RulesOutcome.WIN:
-            return sorted(by_tables, key=_order)
+            return sorted(by_tables, key=_sort_key)
         return self._searched(clock, by_tables)
 
     def _searched(self, clock: Clock, found: list[RuledMove]) -> list[RuledMove]:
-        """The moves in their order, what the tables leave open looked at."""
+        """Search the moves that the tables leave open, and sort all."""
         self._begin()
         for at, move in enumerate(found):
             if _is_open(move.prospect):
                 prospect = -self._by_search(move.clock, -move.prospect)
                 found[at] = RuledMove(move.value, move.clock, prospect, True)
-        return sorted(found, key=_order)
+        return sorted(found, key=_sort_key)
 
     def line(self, clock: Clock, limit: int = 500) -> Line:
-        """Best play of both sides under the rules, up to the end of the game, or as far as it goes.
+        """Return the line of best play of both sides under the rules.
 
-        What only the rules draw is played on until they do; what is drawn on the board is not.
+        A draw that only the rules make, such as a cursed win, is played until they make it. A draw without
+        draw rules ends the line. From fresh counters: `line(Clock.start(position))`.
 
         Args:
-            clock: the game where the line begins.
-            limit: the most plies to play.
+            clock: the game at the first position of the line.
+            limit: the largest number of plies.
 
         Raises:
             ArgumentError: the limit is negative.
             TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
         """
         if limit < 0:
-            raise ArgumentError(f"a line has a limit of 0 plies or more, not {limit}")
+            raise ArgumentError(f"the limit of a line is 0 plies or more, not {limit}")
         played: list[MoveValue] = []
         positions = [clock.position]
 
@@ -199,8 +211,12 @@ class RuleSearch:
             if not moves:
                 return ends(LineEnd.GAME_OVER, clock.position.turn.other)
             best = moves[0]
-            if ruling.verdict is GameStatus.UNDETERMINED or unknown_that_matters(moves) is not None:
-                return ends(LineEnd.UNKNOWN)
+            missing = self._missing_table(moves)
+            if missing is None and ruling.verdict is GameStatus.UNDETERMINED:
+                # A rule spares won positions, and no table tells whether this one is won.
+                missing = self._tablebase.missing_table(clock.position)
+            if missing is not None:
+                return Line(tuple(played), tuple(positions), LineEnd.UNKNOWN, missing=missing)
             if best.prospect is RulesOutcome.DRAW and best.value.outcome is Outcome.DRAW:
                 return ends(LineEnd.DRAW)
             if len(played) >= limit:
@@ -208,6 +224,11 @@ class RuleSearch:
             clock = best.clock
             played.append(best.value)
             positions.append(clock.position)
+
+    def _missing_table(self, moves: list[RuledMove]) -> MissingTableError | None:
+        """Return the error of a move without a table that may be better than the first; None if none is."""
+        unknown = unknown_that_matters(moves)
+        return None if unknown is None else self._tablebase.missing_table(unknown.clock.position)
 
     def _moves_by_tables(self, clock: Clock) -> list[RuledMove]:
         found = []
@@ -233,14 +254,16 @@ class RuleSearch:
         return prospect_of(clock, verdict, probe, tablebase.ruleset, twice)
 
     def _begin(self) -> None:
-        """Begin the search of a question."""
-        self._left = self._effort if self._in_all is None else min(self._effort, self._in_all)
+        """Prepare a search: reset its limit of positions, and drop the results of the last one."""
+        self._left = (
+            self._max_nodes if self._max_total_nodes is None else min(self._max_nodes, self._max_total_nodes)
+        )
         self._found.clear()
 
     def _by_search(self, clock: Clock, found: RulesOutcome) -> RulesOutcome:
-        """What a search makes of a position that the tables leave open."""
+        """Search a position that the tables leave open; return `found` if the search does not decide it."""
         if clock.ruleset.repeats is Repeats.MOVES:
-            return found  # what has been moved before counts here, and grows with every ply
+            return found  # earlier moves count under this rule, so no two nodes would be the same
         turn, winner = clock.position.turn, _may_win(found, clock)
         won = self._is_won(clock.without_history(), clock.seen_twice, winner)
         if won is None:
@@ -250,7 +273,7 @@ class RuleSearch:
         return RulesOutcome.WIN if winner is turn else RulesOutcome.LOSS
 
     def _is_won(self, clock: Clock, seen_twice: frozenset[Position], winner: Color) -> bool | None:
-        """Whether the winner on the board wins under the rules; None where that has not been found out."""
+        """Whether the side that wins without draw rules wins under them; None if this is not decided."""
         node = clock.position, clock.counters, seen_twice
         if node in self._found:
             return self._found[node]
@@ -260,13 +283,13 @@ class RuleSearch:
         return won
 
     def _look_ahead(self, clock: Clock, seen_twice: frozenset[Position], winner: Color) -> bool | None:
-        aim = clock.position.turn is winner  # what the side to move would like to hear
+        aim = clock.position.turn is winner  # the answer that the side to move wants
         is_left_open = False
         open_moves: list[tuple[float, float, int, Clock, frozenset[Position]]] = []
         moves = legal_moves(clock.position)
         self._left -= len(moves)
-        if self._in_all is not None:
-            self._in_all -= len(moves)
+        if self._max_total_nodes is not None:
+            self._max_total_nodes -= len(moves)
         for move in moves:
             after = clock.play_unchecked(move).without_history()
             twice = frozenset[Position]() if move.zeroing else seen_twice
@@ -276,7 +299,7 @@ class RuleSearch:
                 probe = self._tablebase.get_probe(after.position)
                 found = self._by_tables(after, twice, probe)
                 if _is_open(found) and _may_win(found, after) is winner:
-                    open_moves.append((*_nearness(probe, aim), len(open_moves), after, twice))
+                    open_moves.append((*_promise(probe, aim), len(open_moves), after, twice))
                     continue
                 won = None if found is RulesOutcome.UNKNOWN else _is_win_of(found, after, winner)
             if won is aim:
@@ -290,7 +313,7 @@ class RuleSearch:
         return None if is_left_open else not aim
 
     def _makes_a_draw(self, clock: Clock, winner: Color) -> bool:
-        """Whether the other side can have a draw because the position has come up for the third time."""
+        """Whether the third occurrence of a position lets the other side draw."""
         rule = clock.ruleset.rule(RuleName.REPETITION)
         if rule is None:
             return False
@@ -301,7 +324,7 @@ _Node = tuple[Position, object, frozenset[Position]]
 
 
 def unknown_that_matters(moves: list[RuledMove]) -> RuledMove | None:
-    """Of moves, best first, one of unknown worth that may be better than the first, if there is any."""
+    """Return an unknown move that may be better than the first of `moves`, which are sorted; else None."""
     if moves and moves[0].prospect is not RulesOutcome.WIN and moves[-1].prospect is RulesOutcome.UNKNOWN:
         return moves[-1]
     return None
@@ -312,7 +335,7 @@ def _is_open(prospect: RulesOutcome) -> bool:
 
 
 def _may_win(prospect: RulesOutcome, clock: Clock) -> Color:
-    """The side that wins on the board, of an open prospect."""
+    """Return the side that wins without draw rules; `prospect` is open."""
     turn = clock.position.turn
     return turn if prospect is RulesOutcome.MAYBE_WIN else turn.other
 
@@ -321,34 +344,15 @@ def _is_win_of(prospect: RulesOutcome, clock: Clock, winner: Color) -> bool:
     return prospect is (RulesOutcome.WIN if clock.position.turn is winner else RulesOutcome.LOSS)
 
 
-def _nearness(probe: Probe, first_the_near: bool) -> tuple[float, float]:
-    """How promising a move is to look at: the winner tries what comes soonest to a zeroing move, the other
-    side what puts it off longest."""
+def _promise(probe: Probe, nearest_first: bool) -> tuple[float, float]:
+    """Return the key that sorts open moves for the search, most promising first.
+
+    The winner tries the moves nearest to a zeroing move first, the other side the moves farthest from it.
+    """
     dtc = inf if probe.dtc is None else probe.dtc
     dtb = inf if probe.dtb is None else probe.dtb
-    return (dtc, dtb) if first_the_near else (-dtc, -dtb)
+    return (dtc, dtb) if nearest_first else (-dtc, -dtb)
 
 
-_SortKey = tuple[int, tuple[float, ...], str]
-
-
-def _order(move: RuledMove) -> _SortKey:
-    """The key that sorts the moves of a game in progress, best first."""
-    value, notation = move.value, str(move.move)
-    distances = value.dtb, value.dtc, value.dtw
-    soonest = tuple(inf if plies is None else plies for plies in distances)
-    latest = tuple(0 if plies is None else -plies for plies in distances)
-    match move.prospect:
-        case RulesOutcome.WIN:
-            return 1 if move.searched else 0, soonest, notation
-        case RulesOutcome.MAYBE_WIN:
-            return 2, soonest, notation
-        case RulesOutcome.DRAW:
-            wdl, length = value.wdl or 0, value.dtw or 0
-            return 3, (-wdl, length if wdl > 0 else -length), notation
-        case RulesOutcome.MAYBE_LOSS:
-            return 4, latest, notation
-        case RulesOutcome.LOSS:
-            return 5, latest, notation
-        case RulesOutcome.UNKNOWN:
-            return 6, (), notation
+def _sort_key(move: RuledMove) -> SortKey:
+    return rules_move_order(move.prospect, move.searched, move.value.probe, str(move.move))

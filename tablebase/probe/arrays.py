@@ -1,4 +1,4 @@
-"""Arrays of positions, and of their values: what goes into a probe of many positions and what comes out."""
+"""Arrays of positions and arrays of their values, for probes of many positions at once."""
 
 from __future__ import annotations
 
@@ -13,23 +13,30 @@ from tablebase.errors import ArgumentError, IllegalPositionError
 from tablebase.tables.format import Metric
 
 NONE = -1
-"""In an array of distances: there is none, as of a draw."""
+"""The distance of a position that has none, such as a draw."""
 
 UNKNOWN_VALUE = -128
-"""In an array of outcomes or distances: no table tells it."""
+"""The outcome or distance of a position whose table is missing."""
 
 
 @dataclass(frozen=True, eq=False)
 class PositionArray:
-    """Positions as arrays. Checked when they are made.
+    """Legal positions as arrays.
+
+    >>> from tablebase import Position, PositionArray
+    >>> positions = PositionArray.of([Position.from_fen("W:Wa1:BKh8"), Position.from_fen("B:Wa1:BKh8")])
+    >>> positions.sets.shape, positions.black.tolist()
+    ((2, 4), [False, True])
 
     Attributes:
-        sets: shape (n, 4), uint32: men and kings of White, men and kings of Black, as sets of squares.
-        black: shape (n,), bool: whether it is Black's turn.
+        sets: shape (n, 4), uint32. The columns are men and kings of White, men and kings of Black, each a set
+            of squares: bit 0 is a1, bit 31 is h8.
+        black: shape (n,), bool: whether Black is to move.
 
     Raises:
-        IllegalPositionError: a position that `Position` would refuse; the message has the place of the first.
-        ArgumentError: arrays of another shape, or not of whole numbers.
+        IllegalPositionError: a row is a position that `Position` refuses; the message has the index of the
+            first.
+        ArgumentError: an array has another shape, or `sets` is not of integers, or `black` is not of bool.
     """
 
     sets: NDArray[np.uint32]
@@ -42,12 +49,12 @@ class PositionArray:
             turns = turns.astype(np.bool_)
         if given.ndim != 2 or given.shape[1] != 4 or given.dtype.kind not in "iu":
             raise ArgumentError(
-                f"positions are an array of whole numbers of shape (n, 4), not {given.dtype} {given.shape}: "
+                f"positions must be an array of integers of shape (n, 4), not {given.dtype} {given.shape}: "
                 "men and kings of White, men and kings of Black, as sets of squares"
             )
         if turns.shape != given.shape[:1] or turns.dtype != np.bool_:
             raise ArgumentError(
-                f"turns are an array of bool of shape ({len(given)},), True for Black, "
+                f"turns must be an array of bool of shape ({len(given)},), True for Black, "
                 f"not {turns.dtype} {turns.shape}"
             )
         small = given.dtype == np.uint32
@@ -63,40 +70,41 @@ class PositionArray:
         if wrong.any():
             self._refuse(given, int(np.argmax(wrong)))
 
-    def _refuse(self, given: NDArray[np.unsignedinteger | np.signedinteger], place: int) -> None:
+    def _refuse(self, given: NDArray[np.unsignedinteger | np.signedinteger], index: int) -> None:
         try:
-            wm, wk, bm, bk = given[place].tolist()
+            wm, wk, bm, bk = given[index].tolist()
             Position(wm, wk, bm, bk)
         except IllegalPositionError as error:
-            raise IllegalPositionError(f"position {place} of the array: {error}") from None
-        raise AssertionError(f"position {place} is refused as an array and taken by itself")
+            raise IllegalPositionError(f"position {index} of the array: {error}") from None
+        raise AssertionError(f"position {index} is refused in an array and accepted by itself")
 
     @classmethod
     def of(cls, positions: Sequence[Position]) -> PositionArray:
-        """The arrays of a list of positions."""
+        """Return the arrays of a list of positions."""
         sets = np.array([(p.wm, p.wk, p.bm, p.bk) for p in positions], np.uint32).reshape(-1, 4)
         return cls(sets, np.array([p.turn is Color.BLACK for p in positions], np.bool_))
 
     def __len__(self) -> int:
         return len(self.sets)
 
-    def position(self, place: int) -> Position:
-        """One of the positions."""
-        turn = Color.BLACK if self.black[place] else Color.WHITE
-        wm, wk, bm, bk = self.sets[place].tolist()
+    def position(self, index: int) -> Position:
+        """Return the position with an index."""
+        turn = Color.BLACK if self.black[index] else Color.WHITE
+        wm, wk, bm, bk = self.sets[index].tolist()
         return Position(wm, wk, bm, bk, turn)
 
 
 @dataclass(frozen=True, eq=False)
 class ProbeArray:
-    """What many positions are worth, each to its side to move; all arrays are of shape (n,).
+    """Values of n positions, each for its side to move. All arrays have the shape (n,).
+
+    A distance that was not wanted is None instead of an array.
 
     Attributes:
-        wdl: int8, outcomes from 2 (win) to -2 (loss); `UNKNOWN_VALUE` where a table is missing.
-        dtc: int16, plies as in `Probe`; `NONE` where it has none, `UNKNOWN_VALUE` where a table is missing.
-            None unless it was asked for, and so are the others.
-        dtw: the same.
-        dtb: the same.
+        wdl: int8, outcomes from 2 (win) to -2 (loss); `UNKNOWN_VALUE` (-128) if a table is missing.
+        dtc: int16, DTC in plies; `NONE` (-1) if there is none, `UNKNOWN_VALUE` if a table is missing.
+        dtw: int16, DTW in plies, with the same two codes.
+        dtb: int16, DTB in plies, with the same two codes.
     """
 
     wdl: NDArray[np.int8]
@@ -106,9 +114,9 @@ class ProbeArray:
 
     @classmethod
     def unfilled(cls, count: int, distances: Sequence[Metric]) -> ProbeArray:
-        """Room for the values of so many positions, with these distances."""
+        """Allocate arrays for `count` positions and the wanted distances; their contents are undefined."""
 
-        def room(metric: Metric) -> NDArray[np.int16] | None:
+        def array(metric: Metric) -> NDArray[np.int16] | None:
             return np.empty(count, np.int16) if metric in distances else None
 
-        return cls(np.empty(count, np.int8), room(Metric.DTC), room(Metric.DTW), room(Metric.DTB))
+        return cls(np.empty(count, np.int8), array(Metric.DTC), array(Metric.DTW), array(Metric.DTB))

@@ -1,4 +1,4 @@
-"""What is known of the materials of a data directory: their tables, and what was counted of them."""
+"""The materials of a data directory: their tables, files and statistics."""
 
 from __future__ import annotations
 
@@ -17,48 +17,47 @@ _NOTHING = SliceRecord()
 
 
 class Catalog:
-    """The materials of an open set of tables, with what the manifest of their directory says of them.
+    """The materials of an open tablebase, with their records in the manifest of a data directory.
 
-    Tables without a manifest, or that it does not name, are there like all others: nothing has been counted
-    of them.
+    A material without a record in the manifest is in the catalog too, without statistics.
 
     Args:
         tablebase: the tables.
-        directory: where they are.
+        directory: their data directory.
 
     Raises:
-        WrongVersionError: the manifest is of another version, or of other rules than this program knows.
+        WrongVersionError: the manifest has another format version, or a ruleset that is unknown here.
     """
 
     def __init__(self, tablebase: Tablebase, directory: Path) -> None:
         self.tablebase = tablebase
         self.materials = tuple(tablebase.materials)
-        """Every material whose outcomes are there, in the order of `Tablebase.materials`."""
+        """Every material with a WDL table, in the order of `Tablebase.materials`."""
         self.problem: str | None = None
-        """Why there is no manifest to read; None where it has been read."""
+        """The reason why the manifest was not read; None if it was."""
         self._records: dict[Material, SliceRecord] = {}
         try:
             self._records = Manifest.load(directory).slices
         except ManifestError as error:
             self.problem = str(error)
         self.version = self._version(directory)
-        """A name for what all tables hold, 16 hexadecimal digits: another where any table is another."""
+        """A hash of the contents of all tables, 16 hexadecimal digits."""
 
     def statistics(self, material: Material) -> Statistics | None:
-        """What was counted of a material; None where that is not known."""
+        """Return the statistics of a material; None if the manifest has none."""
         return self._records.get(material, _NOTHING).statistics
 
     def may_have(self, material: Material, outcome: Outcome) -> bool:
-        """Whether a material has positions of an outcome, for all that is known."""
+        """Whether a material may have positions of an outcome: True if it has no statistics."""
         counted = self.statistics(material)
         return counted is None or counted.count(outcome) > 0
 
     def metrics(self, material: Material) -> list[Metric]:
-        """Of which metrics there is a table, outcomes first."""
+        """Return the metrics of the tables of a material, WDL first."""
         return [metric for metric in Metric if self.tablebase.has_table(material, metric)]
 
     def files(self, material: Material) -> dict[Metric, FileRecord]:
-        """The size and checksum of each table of a material, as far as the manifest has them."""
+        """Return the size and checksum of each table of a material that the manifest has a record of."""
         recorded = self._records.get(material, _NOTHING).files
         return {metric: recorded[metric] for metric in self.metrics(material) if metric in recorded}
 
@@ -68,13 +67,15 @@ class Catalog:
             recorded = self.files(material)
             for metric in self.metrics(material):
                 name = table_name(material, metric)
-                # What no manifest vouches for is told apart by what the system knows of the file.
-                known: object = recorded[metric].sha256 if metric in recorded else _seen(directory / name)
+                # Without a checksum, the size and time of the file stand for its contents.
+                known: object = (
+                    recorded[metric].sha256 if metric in recorded else _file_status(directory / name)
+                )
                 digest.update(f"{name} {known}\n".encode())
         return digest.hexdigest()[:16]
 
 
-def _seen(path: Path) -> tuple[int, int]:
+def _file_status(path: Path) -> tuple[int, int]:
     try:
         status = path.stat()
     except OSError:

@@ -1,7 +1,7 @@
-"""Values of positions by compiled kernels: the same as `positionvalues` gives, sooner. It takes numba.
+"""Values of positions by compiled kernels: those of `tablebase.probe.values`, but faster. Needs numba.
 
-The kernels tell what captures lead to and where in which table each position stands; what the tables say is
-looked up here, for one position frame by frame, for many in whole tables.
+Kernels expand the captures of a position into a tree and find the slice and the index of each leaf. The
+values are read here: frame by frame for one position, from whole decoded tables for many.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ from tablebase.probe.values import ONE_MOVE_WIN, PositionValues
 from tablebase.rules.outcome import LOST, Outcome, Probe
 from tablebase.tables.format import Metric, dtw_plies
 
-_ROWS = 1024  # of the tree of one position, at first; few have more
-_TOGETHER = 1 << 15  # positions in one tree
-_ROWS_A_POSITION = 4  # at first; of random positions of 5 pieces it is 2.6
+_ROWS = 1024  # initial rows of the tree of one position; few need more
+_BATCH = 1 << 15  # positions in one tree
+_ROWS_PER_POSITION = 4  # initially; random positions of 5 pieces need 2.6
 
 Tree = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class _Slices:
-    """The slices that have tables, by number."""
+    """The materials with a WDL table; their positions in the tuple are the slice numbers of kernels."""
 
     materials: tuple[Material, ...]
 
@@ -62,29 +62,29 @@ class _Slices:
 
 
 class CompiledValues(PositionValues):
-    """Values of positions by kernels.
+    """Values of positions from a set of tables, by compiled kernels.
 
     Args:
-        tables: where they are looked up.
-        decoded: where those of many positions are looked up.
+        tables: the tables.
+        decoded: the cache of decoded tables, for many positions at once.
     """
 
     def __init__(self, tables: TableSet, decoded: DecodedTables) -> None:
         super().__init__(tables)
         self._decoded = decoded
         self._known = _Slices(())
-        self._threads = local()  # one tree for each
+        self._threads = local()  # a tree for each thread
 
     def _slices(self) -> _Slices:
         known = self._known
-        if known.materials is not self._tables.slices:
-            known = self._known = _Slices(self._tables.slices)
+        if known.materials is not self._tables.materials:
+            known = self._known = _Slices(self._tables.materials)
         return known
 
     # One position
 
     def _grown(self, layout: Layout, position: Position) -> tuple[Tree, int, int, int]:
-        """The tree of a position: its rows and their number; the position's own place and index."""
+        """Return the capture tree of a position, its number of rows, and the position's slice and index."""
         tree: Tree | None = getattr(self._threads, "tree", None)
         if tree is None:
             tree = self._threads.tree = new_tree(_ROWS)
@@ -97,7 +97,13 @@ class CompiledValues(PositionValues):
         return tree, count, place, index
 
     def wdl(self, position: Position) -> int:
-        """The outcome alone, as a number."""
+        """Return the outcome of a position, 2 to -2.
+
+        Raises:
+            MissingTableError: a WDL table that it needs is missing; the message names it.
+            TableError: a table is there but cannot be read.
+            ClosedError: the set of tables is closed.
+        """
         slices = self._slices()
         tree, count, place, index = self._grown(slices.layout, position)
         table = self._tables.table
@@ -110,7 +116,7 @@ class CompiledValues(PositionValues):
         for row in range(count - 1, 0, -1):
             parent, place, index = rows[row]
             if place == NO_SLICE:
-                return super().wdl(position)  # which names the table
+                return super().wdl(position)  # raises the error that names the table
             if best[parent] == 2:
                 continue
             if place >= 0:
@@ -121,7 +127,18 @@ class CompiledValues(PositionValues):
         return best[0]
 
     def value(self, position: Position, distances: Collection[Metric], lenient: bool = False) -> Probe:
-        """The outcome and the distances that are asked for, as `PositionValues.value` tells them."""
+        """Return the outcome of a position and the wanted distances; the others are None.
+
+        Args:
+            position: the position.
+            distances: the metrics wanted besides WDL.
+            lenient: whether a distance without its table is None instead of an error.
+
+        Raises:
+            MissingTableError: a table that it needs is missing; the message names it.
+            TableError: a table is there but cannot be read.
+            ClosedError: the set of tables is closed.
+        """
         slices = self._slices()
         tree, count, place, index = self._grown(slices.layout, position)
         table = self._tables.table
@@ -129,7 +146,7 @@ class CompiledValues(PositionValues):
             if place >= 0:
                 material = slices.materials[place]
                 wdl = table(material, Metric.WDL).value(index)
-                return self._stored(material, index, wdl, distances, lenient)
+                return self._from_tables(material, index, wdl, distances, lenient)
             return (
                 LOST
                 if place == OVER
@@ -149,7 +166,7 @@ class CompiledValues(PositionValues):
                 if to_the_end and wdl:
                     stored = self._distance(material, Metric.DTW, index, lenient)
                     if stored is None:
-                        return super().value(position, distances, lenient)  # which tells what is known
+                        return super().value(position, distances, lenient)  # finds what is known
                     plies = dtw_plies(stored, won=wdl > 0)
             elif place == CAPTURE:
                 wdl = best[row]
@@ -157,7 +174,7 @@ class CompiledValues(PositionValues):
             elif place == OVER:
                 wdl = -2
             else:
-                return super().value(position, distances, lenient)  # which names the table
+                return super().value(position, distances, lenient)  # raises the error that names the table
             best[parent] = max(best[parent], -wdl)
             if wdl < 0:
                 shortest[parent] = min(shortest[parent], plies + 1)
@@ -168,28 +185,34 @@ class CompiledValues(PositionValues):
         dtw = None
         if to_the_end and best[0]:
             dtw = shortest[0] if best[0] > 0 else longest[0]
-        counted = self._tables.balance_metric(Material.of(position)) is not None
+        counted = self._tables.dtb_metric(Material.of(position)) is not None
         return Probe(outcome, at_once, dtw, at_once if counted else None)
 
     # Many positions
 
     def values(self, boards: PositionArray, distances: Sequence[Metric]) -> ProbeArray:
-        """The outcomes, and the distances that are asked for, of many positions."""
+        """Return the outcomes of n positions and the wanted distances, arrays of shape (n,).
+
+        Raises:
+            TableError: a table is there but cannot be read.
+            ClosedError: the set of tables is closed.
+        """
         found = ProbeArray.unfilled(len(boards), distances)
-        tree = new_tree(_ROWS_A_POSITION * min(len(boards), _TOGETHER))
-        for first in range(0, len(boards), _TOGETHER):
-            asked = slice(first, min(first + _TOGETHER, len(boards)))
+        tree = new_tree(_ROWS_PER_POSITION * min(len(boards), _BATCH))
+        for first in range(0, len(boards), _BATCH):
+            asked = slice(first, min(first + _BATCH, len(boards)))
             plant(boards.sets[asked], boards.black[asked], tree)
-            tree, large = self._fill_some(tree, asked, found)
+            tree, large = self._fill_batch(tree, asked, found)
             for place in large:
                 self._fill(found, place, boards.position(place), distances)
         return found
 
-    def _fill_some(self, tree: Tree, asked: slice, found: ProbeArray) -> tuple[Tree, list[int]]:
-        """Put the values of planted positions at their places.
+    def _fill_batch(self, tree: Tree, asked: slice, found: ProbeArray) -> tuple[Tree, list[int]]:
+        """Write the values of the positions in the tree's first rows into the rows `asked` of `found`.
 
         Returns:
-            The tree, which may be a larger one now; the places of positions that are too large for it.
+            The tree, replaced by a larger one if necessary; the rows of positions with too many pieces for
+            it.
         """
         slices = self._slices()
         number = asked.stop - asked.start
@@ -212,13 +235,13 @@ class CompiledValues(PositionValues):
             found.dtw[asked] = dtw[:number]
         places = tree[:number, PLACE]
         if found.dtc is not None:
-            found.dtc[asked] = self._counted(Metric.DTC, stored, wdl, number)
+            found.dtc[asked] = self._probe_distance(Metric.DTC, stored, wdl, number)
         if found.dtb is not None:
-            found.dtb[asked] = self._counted(Metric.DTB, stored, wdl, number)
+            found.dtb[asked] = self._probe_distance(Metric.DTB, stored, wdl, number)
         return tree, (asked.start + np.flatnonzero(places == LARGE)).tolist()
 
-    def _counted(self, metric: Metric, stored: _Rows, wdl: NDArray[np.int8], number: int) -> Stored:
-        """DTC or DTB of the positions asked about."""
+    def _probe_distance(self, metric: Metric, stored: _Rows, wdl: NDArray[np.int8], number: int) -> Stored:
+        """Return DTC or DTB of the first `number` rows of the tree, shape (number,)."""
         places = stored.tree[:number, PLACE]
         wdl = wdl[:number]
         decided = abs(wdl) == 2
@@ -229,10 +252,10 @@ class CompiledValues(PositionValues):
         plies[at_once | (places == ONE_MOVE)] = 1
         plies[places == OVER] = 0
         for material, rows, indices in stored.groups():
-            known = self._tables.balance_metric(material) if metric is Metric.DTB else metric
+            known = self._tables.dtb_metric(material) if metric is Metric.DTB else metric
             if known is None:
                 continue
-            asked = np.searchsorted(rows, number)  # rows rise
+            asked = np.searchsorted(rows, number)  # rows are sorted
             kept = decided[rows[:asked]]
             rows, indices = rows[:asked][kept], indices[:asked][kept]
             found = self._look_up(material, known, indices)
@@ -240,15 +263,20 @@ class CompiledValues(PositionValues):
         return plies
 
     def _counts_balance(self, materials: NDArray[np.int64], capture: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Whether the balance is counted in each of the positions that have a capture."""
+        """Return whether the rules count the balance in each position, bool; False without a capture.
+
+        Args:
+            materials: shape (n,), int64, the material of each position with a capture, as a number.
+            capture: shape (n,), bool, whether the position has a capture.
+        """
         counted = np.zeros(len(materials), np.bool_)
         kinds, kind_of = np.unique(materials[capture], return_inverse=True)
-        metrics = [self._tables.balance_metric(Material(*counts_of(kind))) for kind in kinds.tolist()]
+        metrics = [self._tables.dtb_metric(Material(*counts_of(kind))) for kind in kinds.tolist()]
         counted[capture] = np.array([metric is not None for metric in metrics], np.bool_)[kind_of]
         return counted
 
     def _look_up(self, material: Material, metric: Metric, indices: NDArray[np.int64]) -> Stored | None:
-        """What is stored of these positions of a slice; None without its table."""
+        """Return the stored values of positions of a material; None if its table is missing."""
         try:
             table = self._tables.table(material, metric)
         except MissingTableError:
@@ -257,7 +285,7 @@ class CompiledValues(PositionValues):
 
 
 class _Rows:
-    """The rows of a tree that stand in tables, slice by slice."""
+    """The rows of a tree whose positions are in tables, grouped by material."""
 
     def __init__(self, slices: _Slices, tree: Tree, count: int) -> None:
         self.tree = tree
@@ -267,7 +295,7 @@ class _Rows:
         by_slice(tree, count, self._starts, self._rows, self._indices)
 
     def groups(self) -> Iterator[tuple[Material, NDArray[np.int64], NDArray[np.int64]]]:
-        """Each slice with its rows, rising, and their indices."""
+        """Yield each material with its rows, sorted, and the indices of their positions."""
         starts = self._starts.tolist()
         for material, start, end in zip(self._slices.materials, starts, starts[1:], strict=False):
             if start < end:

@@ -1,4 +1,4 @@
-"""Whole tables, decoded for those who look up many values at once, within one budget of bytes."""
+"""A cache of whole decoded tables, for probes of many positions at once."""
 
 from __future__ import annotations
 
@@ -11,47 +11,55 @@ from numpy.typing import NDArray
 from tablebase.tables.table import Table
 
 DEFAULT_BYTES = 512 << 20
-"""Enough for every table of 2-5 pieces."""
+"""Default memory of the cache, in bytes: enough for every table of 2-5 pieces."""
 
-_WORTH = 1000
-"""A table is decoded as a whole once a thousandth of its values has been asked for, as one of them is decoded
-in that fraction of the time that `Table.value` takes. So a few values of a large table never wait for all."""
+_DECODE_SPEEDUP = 1000
+"""Reading a value by itself takes as long as decoding so many values of a whole table. So a table is decoded
+once a thousandth of its values have been read: a few values of a large table never wait for all."""
 
 Stored = NDArray[np.int8] | NDArray[np.int16]
 
 
 class DecodedTables:
-    """Keeps the tables used last as arrays. May be used by any number of threads.
+    """A cache of decoded tables, least recently used first out. Any number of threads may use it.
 
     Args:
-        max_bytes: the budget; values of a table that is larger are read one by one.
+        max_bytes: memory for arrays, in bytes. Values of a larger table are read one by one.
     """
 
     def __init__(self, max_bytes: int = DEFAULT_BYTES) -> None:
         self.max_bytes = max_bytes
         self._bytes = 0
         self._arrays: OrderedDict[Table, Stored] = OrderedDict()
-        self._asked: Counter[Table] = Counter()
+        self._requested: Counter[Table] = Counter()
         self._lock = Lock()
 
     @property
     def used_bytes(self) -> int:
-        """How many bytes of arrays are kept now."""
+        """Memory that the arrays take now, in bytes."""
         return self._bytes
 
     def values(self, table: Table, indices: NDArray[np.int64]) -> Stored:
-        """What a table stores of the positions with these indices, in their order.
+        """Return the values that a table stores at some indices.
+
+        Args:
+            table: the table.
+            indices: shape (n,), indices of positions.
+
+        Returns:
+            Shape (n,), int8 or int16.
 
         Raises:
-            DamagedFrameError, ClosedError: as `Table.values` does.
+            DamagedFrameError: a frame of the table is damaged.
+            ClosedError: the table is closed.
         """
         with self._lock:
             array = self._arrays.get(table)
             if array is not None:
                 self._arrays.move_to_end(table)
             else:
-                self._asked[table] += len(indices)
-                worth = self._asked[table] * _WORTH >= table.header.positions
+                self._requested[table] += len(indices)
+                worth = self._requested[table] * _DECODE_SPEEDUP >= table.header.positions
         if array is None and worth and _width(table) * table.header.positions <= self.max_bytes:
             array = self._decoded(table)
         if array is not None:
@@ -59,7 +67,7 @@ class DecodedTables:
         return table.values(indices)
 
     def _decoded(self, table: Table) -> Stored:
-        # Outside the lock, as others need other tables; two threads may decode the same one, at worst.
+        # Decode outside the lock: other threads need other tables. At worst two threads decode the same one.
         array: Stored = table.read_all()
         if _width(table) == 1:
             array = array.astype(np.int8)
@@ -69,19 +77,19 @@ class DecodedTables:
                 self._bytes += array.nbytes
                 while self._bytes > self.max_bytes:
                     gone, dropped = self._arrays.popitem(last=False)
-                    self._asked[gone] = 0
+                    self._requested[gone] = 0
                     self._bytes -= dropped.nbytes
         return array
 
     def clear(self) -> None:
-        """Forget all tables."""
+        """Drop all arrays."""
         with self._lock:
             self._arrays.clear()
-            self._asked.clear()
+            self._requested.clear()
             self._bytes = 0
 
 
 def _width(table: Table) -> int:
-    """Bytes a value."""
+    """Return the bytes that a value takes in an array."""
     alphabet = table.header.alphabet
     return 1 if not alphabet or (alphabet[0] >= -128 and alphabet[-1] <= 127) else 2

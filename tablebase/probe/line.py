@@ -1,12 +1,12 @@
-"""A line: best play of both sides from a position on."""
+"""Moves with their values, and lines: best play of both sides from a position on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import takewhile
 
 from tablebase.board.position import Color, Move, Position
+from tablebase.errors import MissingTableError
 from tablebase.rules.clock import RuleState
 from tablebase.rules.outcome import Outcome, Probe
 from tablebase.rules.ruleset import cited
@@ -14,19 +14,19 @@ from tablebase.rules.ruleset import cited
 
 @dataclass(frozen=True, slots=True)
 class MoveValue:
-    """A legal move and what it is worth to the player who makes it.
+    """A legal move with its value for the player who makes it, from fresh counters.
+
+    All distances are in plies, counted from before the move. A distance is None if its table is missing.
 
     Attributes:
         move: the move.
-        outcome: the outcome under the draw rules, for the player who makes it.
-        dtc: the move's own DTC in plies, counted from before it: 1 if it zeroes or ends the game; None unless
-            the outcome is a win or a loss, or where it is not known.
-        dtw: the move's own DTW in plies, counted from before it; None for a draw on the board, or not known.
-        dtb: the move's own DTB in plies, counted from before it: 1 for a capture or a promotion, or if it
-            ends the game; None unless the outcome is a win or a loss, where the rules do not count the
-            balance in the position before it, or where it is not known.
-        after: the position after it.
-        probe_after: the value of that position, for the opponent; `UNKNOWN` where there is no table for it.
+        outcome: the outcome under the draw rules.
+        dtc: the DTC; 1 if the move zeroes or ends the game. None unless the outcome is a win or a loss.
+        dtw: the DTW; None for a draw without draw rules.
+        dtb: the DTB; 1 for a capture, a promotion or a move that ends the game. None unless the outcome is a
+            win or a loss, and None if the rules do not count the balance in the position before the move.
+        after: the position after the move.
+        probe_after: the value of that position for the opponent; `UNKNOWN` if its table is missing.
     """
 
     move: Move
@@ -38,13 +38,18 @@ class MoveValue:
     probe_after: Probe
 
     @property
+    def probe(self) -> Probe:
+        """The outcome and the distances of the move as one value."""
+        return Probe(self.outcome, self.dtc, self.dtw, self.dtb)
+
+    @property
     def wdl(self) -> int | None:
-        """The outcome as a number, 2 (win) to -2 (loss); None where it is unknown."""
+        """The outcome as a number, 2 (win) to -2 (loss); None if it is unknown."""
         return self.outcome.wdl
 
 
 class LineEnd(StrEnum):
-    """Why a line stops."""
+    """The reason why a line stops."""
 
     GAME_OVER = "game-over"
     DRAW = "draw"
@@ -53,36 +58,35 @@ class LineEnd(StrEnum):
 
 
 def lost_in_words(position: Position) -> str:
-    """Why the side to move of a position has lost, which has no move in it, as a sentence."""
+    """Return a sentence that says why the side to move has lost; the position has no legal move."""
     why = "has no move" if position.own_men | position.own_kings else "has no pieces left"
     return f"{position.turn.capitalize()} {why}: {position.turn.other.capitalize()} wins."
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Best play of both sides.
+    """A line of best play of both sides.
 
     Attributes:
-        moves: the moves, first to last, each with its value to the player who makes it.
-        positions: the positions, one more than there are moves: before the first move, and after each.
-        end: why the line stops: the game is over; it is a draw under the rules from here on; the limit of
-            plies is reached; or the best move cannot be told, since a table is missing.
-        winner: who has won, where the game is over; None otherwise.
-        counted_out: whether the end is a draw that the 15-king-moves rule has made on the way: as many king
-            moves in a row have been played as it allows.
-        fired: the rules that have made the draw at the end, where the line was played under a ruleset.
+        moves: the moves, first to last, each with its value for the player who makes it.
+        positions: the positions before the first move and after each move; one more than `moves`.
+        end: why the line stops. The game is over, it is a draw, the limit of plies is reached, or the best
+            move is unknown because a table is missing.
+        winner: the winner if the game is over; None otherwise.
+        fired: the rules that have made the draw at the end; empty if it is a draw without draw rules.
+        missing: the error that names the missing table, if the end is `UNKNOWN`; None otherwise.
     """
 
     moves: tuple[MoveValue, ...]
     positions: tuple[Position, ...]
     end: LineEnd
     winner: Color | None = None
-    counted_out: bool = False
     fired: tuple[RuleState, ...] = ()
+    missing: MissingTableError | None = field(default=None, compare=False)
 
     @property
     def reason(self) -> str:
-        """Why the line stops, as a sentence."""
+        """A sentence that says why the line stops."""
         last = self.positions[-1]
         match self.end:
             case LineEnd.GAME_OVER:
@@ -90,15 +94,9 @@ class Line:
             case LineEnd.DRAW if self.fired:
                 rules = " and ".join(f"{state.rule}, {cited(state.article)}" for state in self.fired)
                 return f"A draw by the rules: {rules}."
-            case LineEnd.DRAW if self.counted_out:
-                plies = len(list(takewhile(lambda move: not move.move.zeroing, reversed(self.moves))))
-                return (
-                    f"The 15-king-moves rule makes it a draw: {plies} plies in a row by kings only, "
-                    "without a capture."
-                )
             case LineEnd.DRAW:
                 return "From here on the game is a draw."
             case LineEnd.LIMIT:
                 return f"The limit of {len(self.moves)} plies is reached."
             case LineEnd.UNKNOWN:
-                return f"No table tells the best move of {last.to_fen()}."
+                return f"The best move in {last.to_fen()} is unknown: a table is missing."

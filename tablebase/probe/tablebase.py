@@ -1,4 +1,4 @@
-"""A set of tables, and the questions it answers."""
+"""The tablebase: a set of tables, probed for values and moves from fresh counters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tablebase.errors import ArgumentError, MissingPackageError, MissingTableErr
 from tablebase.probe.arrays import PositionArray, ProbeArray
 from tablebase.probe.decoded import DEFAULT_BYTES as ARRAY_BYTES
 from tablebase.probe.decoded import DecodedTables
-from tablebase.probe.line import Line, LineEnd, MoveValue
+from tablebase.probe.line import MoveValue
 from tablebase.probe.tableset import TableSet
 from tablebase.probe.values import PositionValues
 from tablebase.rules.outcome import UNKNOWN, Outcome, Probe, move_order, move_value
@@ -32,16 +32,24 @@ def open_tablebase(
     array_bytes: int = ARRAY_BYTES,
     compiled: bool | None = None,
 ) -> Tablebase:
-    """Open the tables of a directory; use it in a `with` statement, or close it.
+    """Open the tables of a directory. Use the result in a `with` statement, or close it.
+
+    >>> from tablebase import Position, open_tablebase
+    >>> with open_tablebase("data") as tablebase:  # doctest: +SKIP
+    ...     print(tablebase.probe(Position.from_fen("W:Wd4,g5:Bb6,h6")).outcome)
+    win
 
     Args:
-        path: the directory. Others can be added with `Tablebase.add_directory`.
-        cache_bytes, array_bytes, compiled: as of `Tablebase`.
+        path: the directory. `Tablebase.add_directory` adds others.
+        cache_bytes: memory for decoded frames of all tables together, in bytes.
+        array_bytes: more memory for whole decoded tables, in bytes; `probe_many` uses it.
+        compiled: True probes with compiled kernels (numba, the extra `fast`), False never does. None uses
+            them in `probe_many` alone, if numba is installed.
 
     Raises:
         DataDirectoryError: there is no such directory.
-        WrongVersionError: its tables have another format or were made under other rules.
-        NotATableError: something in it has the name of a table but is no file.
+        WrongVersionError: a table has another format version or was made under other rules.
+        NotATableError: something in the directory has the name of a table but is not a file.
         MissingPackageError: numba is not installed, and `compiled` is True.
     """
     tablebase = Tablebase(cache_bytes=cache_bytes, array_bytes=array_bytes, compiled=compiled)
@@ -50,20 +58,20 @@ def open_tablebase(
 
 
 class Tablebase:
-    """A set of tables that can be asked about positions. A context manager; any number of threads may ask.
+    """A set of tables to probe. A context manager, safe for any number of threads.
 
-    Every answer is for the side to move and from fresh counts of the draw rules. Captures are
-    resolved inside: a position with a capture is answered from what its captures lead to, so that it may have
-    more pieces than the tables. A side without a move or without pieces has lost, and no table is needed to
-    say so. Files are opened when they are first needed.
+    All values are for the side to move and from fresh counters; `tablebase.games.search.RuleSearch` evaluates
+    games in progress. Captures are resolved: the value of a position with a capture follows from the
+    positions after its captures, so it may have more pieces than the tables. A side without a legal move has
+    lost, which needs no table. Files are opened at first use.
 
     Args:
-        ruleset: the rules that the tables must assume; None for those of the first table that is added.
-        cache_bytes: how much memory decoded frames may take, of all tables together.
-        array_bytes: how much more memory whole decoded tables may take, for `probe_many`.
-        compiled: whether to probe by compiled kernels, which takes numba, the extra `fast`; the answers are
-            the same. None: only in `probe_many`, where numba is installed, as loading kernels takes a second
-            in each process.
+        ruleset: the rules that the tables must assume; None takes those of the first table added.
+        cache_bytes: memory for decoded frames of all tables together, in bytes.
+        array_bytes: more memory for whole decoded tables, in bytes; `probe_many` uses it.
+        compiled: True probes with compiled kernels (numba, the extra `fast`), False never does. None uses
+            them in `probe_many` alone, if numba is installed: loading them takes a second in each process.
+            The values are the same.
 
     Raises:
         MissingPackageError: numba is not installed, and `compiled` is True.
@@ -88,45 +96,47 @@ class Tablebase:
 
     @property
     def ruleset(self) -> Ruleset:
-        """The rules that the tables assume; the official ones while there are no tables."""
+        """The rules that the tables assume; the official ones if there are no tables."""
         return self._tables.ruleset
 
     # The set
 
     def add_directory(self, path: Path | str) -> int:
-        """Add the tables of a directory; those of a slice and metric that is there already are passed over.
+        """Add the tables of a directory, but no second table of a material and metric.
+
+        After an error no table is added.
 
         Returns:
-            How many tables were added.
+            The number of tables added.
 
         Raises:
             DataDirectoryError: there is no such directory.
-            WrongVersionError: a table has another format or was made under other rules; none is added then.
-            NotATableError: something has the name of a table but is no file; none is added then.
+            WrongVersionError: a table has another format version or was made under other rules.
+            NotATableError: something in the directory has the name of a table but is not a file.
         """
         return self._tables.add_directory(path)
 
     @property
     def pieces(self) -> int:
-        """The greatest number of pieces up to which all outcomes are there; 0 for an empty set."""
+        """Largest n such that every material of up to n pieces has a WDL table; 0 if the set is empty."""
         return self._tables.pieces
 
     @property
     def materials(self) -> list[Material]:
-        """Every material whose outcomes are there: fewer pieces first, then fewer men, then by name."""
-        return sorted(self._tables.slices, key=Material.place)
+        """Every material with a WDL table: fewer pieces first, then fewer men, then by name."""
+        return sorted(self._tables.materials, key=Material.place)
 
     @property
     def cache_used_bytes(self) -> int:
-        """How many bytes of decoded frames and tables are kept now."""
+        """Memory that decoded frames and tables take now, in bytes."""
         return self._tables.cache_used_bytes + self._decoded.used_bytes
 
     def has_table(self, material: Material, metric: Metric = Metric.WDL) -> bool:
-        """Whether a slice's table is in the set."""
+        """Whether the set has the table of a material and metric."""
         return self._tables.has(material, metric)
 
     def close(self) -> None:
-        """Close all tables. Closing twice is no error."""
+        """Close all tables. A second call does nothing."""
         self._tables.close()
         self._decoded.clear()
 
@@ -144,140 +154,222 @@ class Tablebase:
     # Values of a position
 
     def probe_wdl(self, position: Position) -> int:
-        """The outcome for the side to move: 2 win, 1 cursed win, 0 draw, -1 blessed loss, -2 loss.
+        """Return the outcome: 2 win, 1 cursed win, 0 draw, -1 blessed loss, -2 loss.
 
         Raises:
-            MissingTableError: the table it takes is not there; the message names it.
-            TooManyPiecesError: (a MissingTableError) the set holds no tables of so many pieces.
-            TableError: the table is there but cannot be read.
-            ClosedError: the tablebase has been closed.
+            MissingTableError: a table that it needs is missing; the message names it.
+            TooManyPiecesError: (a MissingTableError) the set has no table of so many pieces.
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
         """
         return self._values.wdl(position)
 
     def probe_dtc(self, position: Position) -> int | None:
-        """The plies to the next zeroing move or the end of the game; None unless it is a win or a loss.
+        """Return the plies to the next zeroing move or the end of the game; None unless a win or a loss.
 
-        Whoever makes that move counts, so a win may have an even DTC. Raises as `probe_wdl` does.
+        Either side may make that move, so a win may have an even DTC.
+
+        Raises:
+            MissingTableError: a table that it needs is missing; the message names it.
+            TooManyPiecesError: (a MissingTableError) the set has no table of so many pieces.
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
         """
         return self._values.value(position, (Metric.DTC,)).dtc
 
     def probe_dtw(self, position: Position) -> int | None:
-        """The plies to the end of the game, without draw rules; None for a draw on the board.
+        """Return the plies to the end of the game without draw rules; None for a draw without draw rules.
 
-        Odd for a win or cursed win, even for a loss or blessed loss. Raises as `probe_wdl` does.
+        It is odd for a win or cursed win, even for a loss or blessed loss.
+
+        Raises:
+            MissingTableError: a table that it needs is missing; the message names it.
+            TooManyPiecesError: (a MissingTableError) the set has no table of so many pieces.
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
         """
         return self._values.value(position, (Metric.DTW,)).dtw
 
     def probe_dtb(self, position: Position) -> int | None:
-        """The plies to the next balance change (a capture or a promotion) or the end of the game.
+        """Return the plies to the next balance change (a capture or a promotion) or the end of the game.
 
-        None unless it is a win or a loss, and where the tables' rules do not count the balance: a side has no
-        king, or there is no limit for so many pieces. Raises as `probe_wdl` does.
+        None unless it is a win or a loss. None too if the rules do not count the balance: a side has no king,
+        or there is no limit for so many pieces.
+
+        Raises:
+            MissingTableError: a table that it needs is missing; the message names it.
+            TooManyPiecesError: (a MissingTableError) the set has no table of so many pieces.
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
         """
         return self._values.value(position, (Metric.DTB,)).dtb
 
     def probe(self, position: Position) -> Probe:
-        """The outcome of a position from fresh counters, and its distances in plies.
+        """Return the outcome of a position from fresh counters, and its distances in plies.
 
-        A distance is None if its table is missing. For the game with its counters, ask
-        `tablebase.games.search.RuleSearch`.
+        A distance is None if its table is missing. `tablebase.games.search.RuleSearch` evaluates a game with
+        its counters.
+
+        >>> from tablebase import Position, Tablebase
+        >>> with Tablebase() as tablebase:  # a capture ends the game, so no table is needed
+        ...     print(tablebase.probe(Position.from_fen("W:Wc3:Bd4")))
+        Probe(outcome=<Outcome.WIN: 'win'>, dtc=1, dtw=1, dtb=None)
 
         Raises:
-            MissingTableError: the table of its outcome is missing; the message names it.
-            TooManyPiecesError: (a MissingTableError) no table of the set has so many pieces.
-            TableError: a table cannot be read.
-            ClosedError: the tablebase has been closed.
+            MissingTableError: a WDL table that it needs is missing; the message names it.
+            TooManyPiecesError: (a MissingTableError) the set has no table of so many pieces.
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
         """
         return self._values.value(position, (Metric.DTC, Metric.DTW, Metric.DTB), lenient=True)
 
     def get_wdl(self, position: Position, default: int | None = None) -> int | None:
-        """`probe_wdl`, or `default` where a table is missing."""
+        """Return `probe_wdl(position)`, or `default` if a table is missing.
+
+        Raises:
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
+        """
         try:
             return self.probe_wdl(position)
         except MissingTableError:
             return default
 
     def get_dtc(self, position: Position, default: int | None = None) -> int | None:
-        """`probe_dtc`, or `default` where a table is missing."""
+        """Return `probe_dtc(position)`, or `default` if a table is missing.
+
+        Raises:
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
+        """
         try:
             return self.probe_dtc(position)
         except MissingTableError:
             return default
 
     def get_dtw(self, position: Position, default: int | None = None) -> int | None:
-        """`probe_dtw`, or `default` where a table is missing."""
+        """Return `probe_dtw(position)`, or `default` if a table is missing.
+
+        Raises:
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
+        """
         try:
             return self.probe_dtw(position)
         except MissingTableError:
             return default
 
     def get_dtb(self, position: Position, default: int | None = None) -> int | None:
-        """`probe_dtb`, or `default` where a table is missing."""
+        """Return `probe_dtb(position)`, or `default` if a table is missing.
+
+        Raises:
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
+        """
         try:
             return self.probe_dtb(position)
         except MissingTableError:
             return default
 
     def get_probe(self, position: Position, default: Probe = UNKNOWN) -> Probe:
-        """`probe`, or `default` where a table is missing."""
+        """Return `probe(position)`, or `default` if the table of its outcome is missing.
+
+        Raises:
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
+        """
         try:
             return self.probe(position)
         except MissingTableError:
             return default
 
+    def missing_table(self, position: Position) -> MissingTableError | None:
+        """Return the error that names the missing table of a position; None if its outcome is known.
+
+        Raises:
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
+        """
+        try:
+            self.probe_wdl(position)
+        except MissingTableError as error:
+            return error
+        return None
+
     # Values of many positions
 
     def probe_many(self, sets: ArrayLike, black: ArrayLike, distances: Collection[Metric] = ()) -> ProbeArray:
-        """What many positions are worth, as arrays: the same as `get_wdl` and the others tell of each.
+        """Return the values of many positions as arrays.
 
-        Tables of which many values are asked are kept in memory as a whole, within `array_bytes`.
+        The values equal those of `get_wdl` and the other methods. A table is decoded into memory as a whole,
+        within `array_bytes`, once many of its values are needed.
+
+        >>> from tablebase import Position, PositionArray, Tablebase
+        >>> positions = PositionArray.of([Position.from_fen("W:Wc3:Bd4"), Position.from_fen("B:Wc3:B")])
+        >>> with Tablebase(compiled=False) as tablebase:  # no table is needed for these
+        ...     print(tablebase.probe_many(positions.sets, positions.black).wdl)
+        [ 2 -2]
 
         Args:
-            sets: shape (n, 4), integers: men and kings of White, men and kings of Black, as sets of squares.
-            black: shape (n,), bool: whether it is Black's turn. `PositionArray.of(positions)` makes both.
-            distances: which are wanted besides the outcomes.
+            sets: shape (n, 4), integers. The columns are men and kings of White, men and kings of Black, each
+                a set of squares: bit 0 is a1, bit 31 is h8. `PositionArray.of(positions)` makes both arrays.
+            black: shape (n,), bool: whether Black is to move.
+            distances: the metrics wanted besides WDL.
 
         Returns:
-            Arrays of n outcomes and distances, -128 where a table is missing.
+            Arrays of n values: -1 if there is no distance, -128 if a table is missing.
 
         Raises:
-            IllegalPositionError: a position is none; the message has the place of the first.
-            ArgumentError: an array has another shape or type, or no collection of metrics is given.
+            IllegalPositionError: a row is not a legal position; the message has the index of the first.
+            ArgumentError: an array has the wrong shape or type, or `distances` is a string.
             TableError: a table is there but cannot be read.
-            ClosedError: the tablebase has been closed.
+            ClosedError: the tablebase is closed.
         """
         if self._array_values is None:
             try:
                 self._array_values = compiled_values(self._tables, self._decoded)
             except MissingPackageError:
                 self._array_values = self._values
-        if isinstance(distances, str):  # a Metric is one: each letter would be taken for a distance
-            raise ArgumentError(f"distances are several, like [Metric.DTW], not {str(distances)!r} alone")
+        if isinstance(distances, str):  # a Metric is a str: each of its letters would count as a metric
+            raise ArgumentError(
+                f"distances must be a collection of metrics, like [Metric.DTW], not {str(distances)!r}"
+            )
         return self._array_values.values(PositionArray(sets, black), [Metric(metric) for metric in distances])
 
     def stored_outcomes(self, material: Material, indices: NDArray[np.int64]) -> NDArray[np.int16]:
-        """What the table of a material stores as the outcomes at some places of its index, 2 to -2.
+        """Return the outcomes that the WDL table of a material stores, shape (n,), 2 to -2.
 
-        Of a position with a capture for the side to move this means nothing.
+        The stored outcome of a position with a capture has no meaning.
+
+        Args:
+            material: the material of the table.
+            indices: shape (n,), the indices of the positions.
 
         Raises:
-            MissingTableError: there is no table of the material.
-            IndexError: the material has no such place.
+            MissingTableError: the material has no WDL table.
+            IndexError: an index is out of range.
             TableError: the table cannot be read.
+            ClosedError: the tablebase is closed.
         """
         return self._tables.table(material, Metric.WDL).values(indices)
 
     # Moves of a position
 
     def moves(self, position: Position) -> list[MoveValue]:
-        """Every legal move with its value, best first, in the order of `tablebase.rules.outcome.move_order`.
+        """Return every legal move with its value from fresh counters, best first.
 
-        Moves to positions without a table are there too, their outcome `UNKNOWN`. None where the side to move
-        has lost.
+        The order is that of `tablebase.rules.outcome.move_order`. A move to a position without a table has
+        the outcome `UNKNOWN`. The list is empty if the side to move has lost.
+
+        >>> from tablebase import Position, Tablebase
+        >>> with Tablebase() as tablebase:  # the move ends the game, so no table is needed
+        ...     for move in tablebase.moves(Position.from_fen("W:Wc3:Bd4")):
+        ...         print(move.move, move.outcome, move.dtc, move.dtw)
+        c3:e5 win 1 1
 
         Raises:
             TableError: a table is there but cannot be read.
-            ClosedError: the tablebase has been closed.
+            ClosedError: the tablebase is closed.
         """
         valued = []
         counts_balance = self.ruleset.counts_balance(Material.of(position))
@@ -291,87 +383,43 @@ class Tablebase:
         if any(value.outcome is Outcome.WIN for value in valued) and self._may_run_out(position):
             cursed = Outcome.CURSED_WIN
             valued = [replace(v, outcome=cursed, dtc=None, dtb=None) if v.wdl == 2 else v for v in valued]
-        valued.sort(key=lambda v: move_order(Probe(v.outcome, v.dtc, v.dtw), str(v.move)))
+        valued.sort(key=lambda v: move_order(v.probe, str(v.move)))
         return valued
 
     def _may_run_out(self, position: Position) -> bool:
-        """Whether moves that win from fresh counts do not win here: no single count ages them beyond its
-        limit, but the position's own table knows that two together do."""
+        """Whether moves that seem to win do not, because two counts together run out before the win.
+
+        Each count alone leaves room for these moves; only the table of the position itself knows.
+        """
         if not self.ruleset.counts_material_separately(Material.of(position)):
             return False
         return self.get_wdl(position) == Outcome.CURSED_WIN.wdl
 
     def best_move(self, position: Position) -> Move | None:
-        """The first of `moves(position)`; None if the side to move has lost.
+        """Return the best move from fresh counters; None if the side to move has lost.
 
-        For a game with its counters, ask `tablebase.games.search.RuleSearch.best_move`.
+        `tablebase.games.search.RuleSearch.best_move` returns that of a game with its counters.
 
         Raises:
-            MissingTableError: no table has the position after some move, which may be better than all moves
-                with a known value.
+            MissingTableError: a move leads to a position without a table, and may be the best one.
+            TableError: a table is there but cannot be read.
+            ClosedError: the tablebase is closed.
         """
         moves = self.moves(position)
         if not moves:
             return None
-        if (unknown := _unknown_that_matters(moves)) is not None:
-            self.probe(unknown.after)
-        return moves[0].move
-
-    def line(self, position: Position, limit: int = 500) -> Line:
-        """Best play of both sides, up to the end of the game, or as far as it goes.
-
-        The count of the 15-king-moves rule begins with the line, so that a cursed win is played as far as the
-        rule allows.
-
-        Args:
-            position: where to begin.
-            limit: the most plies to play.
-
-        Raises:
-            ArgumentError: the limit is negative.
-            TableError: a table is there but cannot be read.
-        """
-        if limit < 0:
-            raise ArgumentError(f"a line has a limit of 0 plies or more, not {limit}")
-        played: list[MoveValue] = []
-        positions = [position]
-        king_plies = 0
-        while True:
-            moves = self.moves(positions[-1])
-            if not moves:
-                winner = positions[-1].turn.other
-                return Line(tuple(played), tuple(positions), LineEnd.GAME_OVER, winner)
-            end = None
-            # Whatever comes next, a capture even, comes too late for the rule.
-            counted_out = self.ruleset.exceeds(king_plies + 1)
-            if counted_out:
-                end = LineEnd.DRAW
-            elif _unknown_that_matters(moves) is not None:
-                end = LineEnd.UNKNOWN
-            elif moves[0].outcome is Outcome.DRAW:
-                end = LineEnd.DRAW
-            elif len(played) >= limit:
-                end = LineEnd.LIMIT
-            if end is not None:
-                return Line(tuple(played), tuple(positions), end, counted_out=counted_out)
-            king_plies = 0 if moves[0].move.zeroing else king_plies + 1
-            played.append(moves[0])
-            positions.append(moves[0].after)
-
-
-def _unknown_that_matters(moves: list[MoveValue]) -> MoveValue | None:
-    """A move of unknown value that may be better than the first one, if there is any."""
-    if moves[0].outcome is not Outcome.WIN and moves[-1].outcome is Outcome.UNKNOWN:
-        return moves[-1]
-    return None
+        first, last = moves[0], moves[-1]
+        if first.outcome is not Outcome.WIN and (missing := self.missing_table(last.after)) is not None:
+            raise missing
+        return first.move
 
 
 def compiled_values(tables: TableSet, decoded: DecodedTables) -> PositionValues:
-    """Values by compiled kernels, which are loaded now.
+    """Load the compiled kernels and return the values that use them.
 
     Args:
-        tables: where they are looked up.
-        decoded: where those of many positions are looked up.
+        tables: the tables.
+        decoded: the decoded tables for many positions at once.
 
     Raises:
         MissingPackageError: numba is not installed.
@@ -382,7 +430,7 @@ def compiled_values(tables: TableSet, decoded: DecodedTables) -> PositionValues:
         if error.name not in ("numba", "llvmlite"):
             raise
         raise MissingPackageError(
-            "compiled probing needs the package numba, which is not installed; "
-            "pip install 'shashki-tablebase[fast]', or do without: compiled=False"
+            "compiled probing needs the package numba, which is not installed: "
+            "pip install 'shashki-tablebase[fast]', or use compiled=False"
         ) from None
     return CompiledValues(tables, decoded)

@@ -1,4 +1,4 @@
-"""The table files of one or more data directories, and up to how many pieces they are complete."""
+"""The set of table files in one or more data directories."""
 
 from __future__ import annotations
 
@@ -22,26 +22,28 @@ from tablebase.tables.format import HEADER_SIZE, Metric, check_version, table_na
 from tablebase.tables.table import FrameCache, Table
 
 TableKey = tuple[Material, Metric]
-"""What one table is about."""
+"""The material and the metric of a table."""
 
 
 def no_directory(path: Path) -> str:
-    """What to say of a path that is no directory."""
+    """Return the message for a path that is not a directory."""
     if path.exists():
-        return f"{path} is no directory; name one that holds tables"
-    return f"{path} is no directory; make tables there with {generate_command(path)}, or name another one"
+        return f"{path} is not a directory; name a directory with tables"
+    return (
+        f"there is no directory {path}; make tables there with {generate_command(path)}, or name another one"
+    )
 
 
 def check_is_file(path: Path) -> None:
-    """Raises NotATableError for what has the name of a table but is no file."""
+    """Raise NotATableError if a path with the name of a table is not a file."""
     if path.is_file():
         return
     if path.is_dir():
         what = "a directory"
     elif path.is_symlink() and not path.exists():
-        what = "a link that leads nowhere"
+        what = "a broken link"
     else:
-        what = "no ordinary file"
+        what = "not a regular file"
     raise NotATableError(
         f"{path} has the name of a table but is {what}; "
         f"remove it, and make the table with {generate_command(path.parent)}"
@@ -49,22 +51,22 @@ def check_is_file(path: Path) -> None:
 
 
 def table_of(file: Path) -> TableKey | None:
-    """Which table a file is, by its name; None for other files."""
+    """Return the material and metric that a file name stands for; None if it is not the name of a table."""
     try:
         return Material.parse(file.stem), Metric(file.suffix.removeprefix("."))
     except (MaterialError, ValueError):
         return None
 
 
-_MOST_MAKEABLE = 8  # pieces; beyond, the memory of no present machine is enough
+_MAX_GENERATED_PIECES = 8  # no machine of today has the memory for more
 
 
 class TableSet:
-    """Tables of one ruleset, by slice and metric. Any number of threads may ask.
+    """Tables of one ruleset, by material and metric. Any number of threads may use it.
 
     Args:
-        ruleset: the rules that the tables must assume; None for those of the first table that is added.
-        cache_bytes: how much memory decoded frames may take, of all tables together.
+        ruleset: the rules that the tables must assume; None takes those of the first table added.
+        cache_bytes: memory for decoded frames of all tables together, in bytes.
     """
 
     def __init__(self, ruleset: Ruleset | None, cache_bytes: int) -> None:
@@ -73,26 +75,37 @@ class TableSet:
         self._directories: list[Path] = []
         self._paths: dict[TableKey, Path] = {}
         self._tables: dict[TableKey, Table] = {}
-        self._balance_metrics: dict[Material, Metric | None] = {}
+        self._dtb_metrics: dict[Material, Metric | None] = {}
         self._lock = Lock()
         self._closed = False
         self.pieces = 0
-        """The greatest number of pieces up to which all outcomes are there; 0 for an empty set."""
-        self.slices: tuple[Material, ...] = ()
-        """Every material whose outcomes are there; another tuple once a directory has been added."""
+        """Largest n such that every material of up to n pieces has a WDL table; 0 if the set is empty."""
+        self.materials: tuple[Material, ...] = ()
+        """Every material with a WDL table; a new tuple after each `add_directory`."""
 
     @property
     def ruleset(self) -> Ruleset:
-        """The rules that the tables assume; the official ones while there are no tables."""
+        """The rules that the tables assume; the official ones if there are no tables."""
         return self._ruleset or OFFICIAL
 
     @property
     def cache_used_bytes(self) -> int:
-        """How many bytes of decoded frames are kept now."""
+        """Memory that decoded frames take now, in bytes."""
         return self._cache.used_bytes
 
     def add_directory(self, path: Path | str) -> int:
-        """Add the tables of a directory, as `Tablebase.add_directory` says."""
+        """Add the tables of a directory, but no second table of a material and metric.
+
+        After an error no table is added.
+
+        Returns:
+            The number of tables added.
+
+        Raises:
+            DataDirectoryError: there is no such directory.
+            WrongVersionError: a table has another format version or was made under other rules.
+            NotATableError: something in the directory has the name of a table but is not a file.
+        """
         directory = Path(path)
         if not directory.is_dir():
             raise DataDirectoryError(no_directory(directory))
@@ -108,11 +121,11 @@ class TableSet:
                     rules = _one_ruleset(rules, check_version(head, file), file)
                 found[key] = file
         self._ruleset = rules
-        self._balance_metrics.clear()
+        self._dtb_metrics.clear()
         self._directories.append(directory)
         self._paths |= found
         self.pieces = self._complete_to()
-        self.slices = tuple(material for material, metric in self._paths if metric is Metric.WDL)
+        self.materials = tuple(material for material, metric in self._paths if metric is Metric.WDL)
         return len(found)
 
     def _complete_to(self) -> int:
@@ -122,26 +135,27 @@ class TableSet:
         return pieces if pieces > 1 else 0
 
     def has(self, material: Material, metric: Metric) -> bool:
-        """Whether a slice's table is in the set."""
+        """Whether the set has the table of a material and metric."""
         return (material, metric) in self._paths
 
-    def balance_metric(self, material: Material) -> Metric | None:
-        """The metric that tells the DTB of a slice; None where its balance is not counted."""
-        if material not in self._balance_metrics:
+    def dtb_metric(self, material: Material) -> Metric | None:
+        """Return the metric whose table holds the DTB of a material; None if the rules do not count it."""
+        if material not in self._dtb_metrics:
             metric = None
             if self.ruleset.counts_balance(material):
-                # Without men every move but a capture is counted in both.
+                # Without men both rules count every move but a capture, so DTB is DTC.
                 metric = Metric.DTB if self.ruleset.counts_material_separately(material) else Metric.DTC
-            self._balance_metrics[material] = metric
-        return self._balance_metrics[material]
+            self._dtb_metrics[material] = metric
+        return self._dtb_metrics[material]
 
     def table(self, material: Material, metric: Metric) -> Table:
-        """The table of a slice, open.
+        """Return the open table of a material and metric.
 
         Raises:
-            MissingTableError: the set has no such table; the message names it, and how to make it.
-            TableError: its file cannot be read.
-            ClosedError: the set has been closed.
+            MissingTableError: the set has no such table; the message names it and the command that makes it.
+            TooManyPiecesError: (a MissingTableError) the set has no table of so many pieces.
+            TableError: the file cannot be read.
+            ClosedError: the set is closed.
         """
         key = material, metric
         table = self._tables.get(key)
@@ -149,7 +163,7 @@ class TableSet:
             return table
         with self._lock:
             if self._closed:
-                raise ClosedError("the tablebase has been closed; open it again to ask it anything")
+                raise ClosedError("the tablebase is closed; open it again to probe it")
             if key not in self._tables:
                 if key not in self._paths:
                     raise self._missing(material, metric)
@@ -162,7 +176,7 @@ class TableSet:
             table = Table(path, self._cache)
         except FileNotFoundError:
             raise MissingTableError(
-                f"the table {path} is gone since the tablebase was opened; generate it again"
+                f"the table {path} was removed after the tablebase was opened; generate it again"
             ) from None
         header = table.header
         alphabet = header.alphabet
@@ -170,28 +184,31 @@ class TableSet:
             table.close()
             raise DamagedHeaderError(
                 f"{path} is the table {table_name(header.material, header.metric)} under another name; "
-                "give it its own name again"
+                "rename it"
             )
         if header.metric is Metric.WDL and alphabet and not (alphabet[0] >= -2 and alphabet[-1] <= 2):
             table.close()
             wrong = next(wdl for wdl in alphabet if not -2 <= wdl <= 2)
-            raise DamagedHeaderError(f"{path} is damaged: its alphabet has {wrong}; generate it again")
+            raise DamagedHeaderError(
+                f"{path} is damaged: its alphabet has the outcome {wrong}; generate it again"
+            )
         return table
 
     def _missing(self, material: Material, metric: Metric) -> MissingTableError:
         most = max((key[0].pieces for key in self._paths), default=0)
         if not self._directories:
             return MissingTableError(
-                f"there is no table {table_name(material, metric)}, as the tablebase has no directory; "
+                f"there is no table {table_name(material, metric)}: the tablebase has no directory; "
                 "add one with add_directory"
             )
         where = " or ".join(map(str, self._directories))
-        # All of so many pieces where a set is on its way there; else that material, with what it leads to.
+        # A set that is complete up to one piece less needs all materials of so many pieces. Another set needs
+        # this material and those that its moves lead to.
         steps = self.pieces and material.pieces <= self.pieces + 1
         alone = str(material) if self._paths and not steps else None
         advice = f"make it with {generate_command(self._directories[0], material.pieces, alone)}"
-        if material.pieces > _MOST_MAKEABLE:
-            advice = f"tables of more than {_MOST_MAKEABLE} pieces are out of reach today"
+        if material.pieces > _MAX_GENERATED_PIECES:
+            advice = f"tables of more than {_MAX_GENERATED_PIECES} pieces are out of reach today"
         if 0 < most < material.pieces:
             complete = "" if self.pieces == most else f", complete up to {self.pieces}"
             return TooManyPiecesError(
@@ -201,7 +218,7 @@ class TableSet:
         return MissingTableError(f"there is no table {table_name(material, metric)} in {where}; {advice}")
 
     def close(self) -> None:
-        """Close all tables. Closing twice is no error."""
+        """Close all tables. A second call does nothing."""
         with self._lock:
             self._closed = True
             for table in self._tables.values():
@@ -210,10 +227,14 @@ class TableSet:
 
 
 def _one_ruleset(known: Ruleset | None, found: Ruleset | None, file: Path) -> Ruleset | None:
-    """The rules of a set, when one more table of it has been looked at."""
+    """Return the rules of a set after one more table; `found` are those of the table.
+
+    Raises:
+        WrongVersionError: the table was made under other rules than the set.
+    """
     if known is not None and found is not None and found != known:
         raise WrongVersionError(
-            f"{file} was made under other draw rules, {found.name}, than the rest, {known.name}: "
+            f"{file} was made under the ruleset {found.name}, the other tables under {known.name}; "
             "generate the tables again"
         )
     return known or found

@@ -11,19 +11,18 @@ from tablebase.board.position import Color
 from tablebase.games.adjudication import (
     Adjudication,
     Ending,
+    GameProblem,
+    GameState,
     Mistake,
     PlayedMove,
-    Problem,
     ProblemKind,
     ResultCheck,
-    Stand,
 )
 from tablebase.games.pdn import FaultKind, GameResult
-from tablebase.games.prospect import RulesOutcome
 from tablebase.report.rules import RuleStateReport, rules_report
 from tablebase.report.text import sentence
 from tablebase.rules.clock import DrawClaim, GameStatus
-from tablebase.rules.outcome import Outcome
+from tablebase.rules.outcome import Outcome, RulesOutcome
 
 
 class StandReport(TypedDict):
@@ -111,7 +110,7 @@ class GamesReport(TypedDict):
     games: Annotated[list[GameReport], "the games, in the order of the text"]
 
 
-def stand_report(stand: Stand) -> StandReport:
+def stand_report(stand: GameState) -> StandReport:
     """How a game stands between two moves."""
     return {
         "fen": stand.position.to_fen(),
@@ -119,7 +118,7 @@ def stand_report(stand: Stand) -> StandReport:
         "counters": stand.clock.counters.by_name(),
         "verdict": str(stand.ruling.verdict),
         "rules": rules_report(state for state in stand.ruling.states if state.applies),
-        "board_outcome": str(stand.board),
+        "board_outcome": str(stand.unruled),
         "rules_outcome": str(stand.rules),
         "dtw": stand.dtw,
     }
@@ -162,11 +161,11 @@ def _mistake_report(mistake: Mistake) -> MistakeReport:
         "ply": mistake.ply,
         "player": str(mistake.player),
         "move": str(mistake.move),
-        "board_before": str(mistake.board_before),
-        "board_after": str(mistake.board_after),
+        "board_before": str(mistake.unruled_before),
+        "board_after": str(mistake.unruled_after),
         "rules_before": str(mistake.rules_before),
         "rules_after": str(mistake.rules_after),
-        "keeping": [str(move) for move in mistake.keeping],
+        "keeping": [str(move) for move in mistake.saving_moves],
         "claim": None if mistake.claim is None else _claim_report(mistake.claim),
     }
 
@@ -180,7 +179,7 @@ def _claim_report(claim: DrawClaim) -> ClaimReport:
     }
 
 
-def _problem_report(problem: Problem) -> GameProblemReport:
+def _problem_report(problem: GameProblem) -> GameProblemReport:
     return {
         "kind": str(problem.kind),
         "line": problem.line,

@@ -193,7 +193,7 @@ def random_report(
     material: Material | None,
     outcome: Outcome | None,
     seed: int,
-    most_probed: int | None = None,
+    max_probed: int | None = None,
 ) -> RandomReport:
     """A random position, White to move, of a material that has a table.
 
@@ -202,11 +202,11 @@ def random_report(
         material: one of these; None for any: each that has the outcome is as likely as any other.
         outcome: the wanted outcome; None for any.
         seed: where chance comes from.
-        most_probed: as of `random_position`.
+        max_probed: as of `random_position`.
 
     Raises:
         NoSuchPositionError: there is no such position.
-        TooRareError: none was found among `most_probed`.
+        TooRareError: none was found among `max_probed`.
         TableError: a table is there but cannot be read.
     """
     random = Random(seed)
@@ -214,7 +214,7 @@ def random_report(
     possible = [each for each in candidates if outcome is None or catalog.may_have(each, outcome)]
     if possible:
         chosen = random.choice(possible)
-        position = random_position(catalog.tablebase, chosen, outcome, random, most_probed)
+        position = random_position(catalog.tablebase, chosen, outcome, random, max_probed)
         if position is not None:
             return {
                 "fen": position.to_fen(),
@@ -222,9 +222,9 @@ def random_report(
                 "outcome": str(catalog.tablebase.get_probe(position).outcome),
                 "seed": seed,
             }
-        if most_probed is not None and most_probed < chosen.positions:
+        if max_probed is not None and max_probed < chosen.positions:
             raise TooRareError(
-                f"the outcome {outcome} is so rare in {chosen} that none of {most_probed} positions has it; "
+                f"the outcome {outcome} is so rare in {chosen} that none of {max_probed} positions has it; "
                 "another seed may find one"
             )
     if not candidates:

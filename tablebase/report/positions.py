@@ -11,13 +11,12 @@ from typing import Annotated, TypedDict
 from tablebase.board.material import Material
 from tablebase.board.position import SQUARE_NAMES, Color, Position
 from tablebase.games.lone_kings import DrawCase, DrawRule, draw_cases
-from tablebase.games.prospect import RulesOutcome
 from tablebase.games.search import RuledMove, RuleSearch, win_oracle
 from tablebase.probe.line import Line, LineEnd, MoveValue
 from tablebase.probe.tablebase import Tablebase
 from tablebase.report.rules import RuleStateReport, rules_report
 from tablebase.rules.clock import Clock, GameStatus, Unit
-from tablebase.rules.outcome import Outcome, Probe
+from tablebase.rules.outcome import Outcome, Probe, RulesOutcome
 
 SEARCH_EFFORT = 1500
 """How many positions are looked at, at the most, where the tables alone do not tell how a game ends, for one
@@ -177,7 +176,7 @@ def position_report(tablebase: Tablebase, clock: Clock, search: RuleSearch | Non
     probe = tablebase.get_probe(position)
     ruling = clock.ruling(win_oracle(tablebase))
     search = search or RuleSearch(tablebase, SEARCH_EFFORT)
-    prospect, moves = search.told(clock, ruling.verdict, probe)
+    prospect, moves = search.evaluate(clock, ruling.verdict, probe)
     return {
         "fen": position.to_fen(),
         "turn": str(position.turn),

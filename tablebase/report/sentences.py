@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 
 from tablebase.board.position import Color, Position
-from tablebase.games.prospect import RulesOutcome
 from tablebase.report.positions import in_moves
 from tablebase.report.rules import RuleStateReport
 from tablebase.rules.clock import GameStatus, Unit
-from tablebase.rules.outcome import Outcome, Probe
+from tablebase.rules.outcome import Outcome, Probe, RulesOutcome
 from tablebase.rules.ruleset import Claim, RuleName, cited
 from tablebase.rules.rulesets import Ruleset
 

@@ -8,9 +8,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from tablebase.board.position import Color, Move, Position
-from tablebase.games.adjudication import Adjudication, Ending, Mistake, Problem, ResultCheck
+from tablebase.games.adjudication import Adjudication, Ending, GameProblem, Mistake, ResultCheck
 from tablebase.games.pdn import GameResult
-from tablebase.games.prospect import RulesOutcome
 from tablebase.probe.line import Line, LineEnd
 from tablebase.report.positions import PositionReport, RuledMoveReport, in_moves
 from tablebase.report.rules import RuleStateReport, rules_report
@@ -26,7 +25,7 @@ from tablebase.report.sentences import (
     worth,
 )
 from tablebase.rules.clock import Clock, DrawClaim, GameStatus
-from tablebase.rules.outcome import Outcome, Probe
+from tablebase.rules.outcome import Outcome, Probe, RulesOutcome
 from tablebase.rules.rulesets import Ruleset
 
 _GAP = "  "
@@ -399,15 +398,15 @@ def _rulings(judged: Adjudication) -> Iterator[str]:
 
 def _mistake(judged: Adjudication, mistake: Mistake) -> str:
     player = mistake.player.capitalize()
-    on_board = f"{mistake.board_before} to {mistake.board_after}"
+    on_board = f"{mistake.unruled_before} to {mistake.unruled_after}"
     by_rules = f"{mistake.rules_before} to {mistake.rules_after}"
     if on_board == by_rules:
         change = on_board
-    elif mistake.board_before is mistake.board_after:
-        change = f"{by_rules} under the rules, a {mistake.board_before} as before on the board"
+    elif mistake.unruled_before is mistake.unruled_after:
+        change = f"{by_rules} under the rules, a {mistake.unruled_before} as before on the board"
     else:
         change = f"{on_board} on the board, {by_rules} under the rules"
-    kept = ", ".join(map(str, mistake.keeping))
+    kept = ", ".join(map(str, mistake.saving_moves))
     instead = f"; {kept} would have kept it" if kept else ""
     if mistake.claim is not None:
         instead += f"; a claim of the draw would have kept it, {_how(mistake.claim)}"
@@ -417,6 +416,6 @@ def _mistake(judged: Adjudication, mistake: Mistake) -> str:
     )
 
 
-def _problem(problem: Problem) -> str:
+def _problem(problem: GameProblem) -> str:
     at = f"line {problem.line}" + ("" if problem.ply is None else f", ply {problem.ply}")
     return f"{problem.kind} ({at}): {problem.message}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from math import inf
 
 from tablebase.errors import ArgumentError
@@ -60,6 +60,37 @@ _WDL_OF = {
 _OUTCOME_OF = {wdl: outcome for outcome, wdl in _WDL_OF.items()}
 
 _AGED = {Outcome.WIN: Outcome.CURSED_WIN, Outcome.LOSS: Outcome.BLESSED_LOSS}
+
+
+class RulesOutcome(StrEnum):
+    """How a game in progress ends when both sides play best, its counters as they are."""
+
+    WIN = "win"
+    MAYBE_WIN = "maybe-win"
+    """A win or a draw: won without draw rules, and not proved that the rules leave time for it."""
+    DRAW = "draw"
+    MAYBE_LOSS = "maybe-loss"
+    """A loss or a draw."""
+    LOSS = "loss"
+    UNKNOWN = "unknown"
+
+    def __neg__(self) -> RulesOutcome:
+        """Return the same outcome as the opponent sees it."""
+        return _OPPOSITE.get(self, self)
+
+    @property
+    def rank(self) -> int | None:
+        """1 for a win, 0 for a draw, -1 for a loss; None for the other three."""
+        return _RANK.get(self)
+
+
+_RANK = {RulesOutcome.WIN: 1, RulesOutcome.DRAW: 0, RulesOutcome.LOSS: -1}
+_OPPOSITE = {
+    RulesOutcome.WIN: RulesOutcome.LOSS,
+    RulesOutcome.MAYBE_WIN: RulesOutcome.MAYBE_LOSS,
+    RulesOutcome.MAYBE_LOSS: RulesOutcome.MAYBE_WIN,
+    RulesOutcome.LOSS: RulesOutcome.WIN,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,32 +166,69 @@ def _further(distance: int | None, reached: bool) -> int | None:
     return None if distance is None else distance + 1
 
 
-SortKey = tuple[int, float, float, str]
+SortKey = tuple[int, tuple[float, ...], str]
 
 
 def move_order(value: Probe, notation: str) -> SortKey:
-    """The key that sorts the moves of a position, best first: the one place where that order is written.
+    """Return the key that sorts moves by their values from fresh counters, best first.
 
-    `value` is the move's own, as `move_value` gives it. Wins by DTC, then DTW, both rising; cursed wins by
-    DTW rising; draws; blessed losses by DTW falling; losses by DTC, then DTW, both falling; unknown last;
-    ties by notation. A distance that is not known comes after those of its kind that are.
+    The kinds are wins (DTC, then DTW, both rising), cursed wins (DTW rising), draws, blessed losses (DTW
+    falling), losses (DTC, then DTW, both falling), unknown moves. Ties go by notation. A distance that is not
+    known comes after the known ones of its kind.
+
+    Args:
+        value: the move's own value, as `move_value` gives it.
+        notation: the move as text.
     """
-    dtc = inf if value.dtc is None else value.dtc
-    dtw = inf if value.dtw is None else value.dtw
     match value.outcome:
         case Outcome.WIN:
-            return 0, dtc, dtw, notation
+            return 0, _soonest(value.dtc, value.dtw), notation
         case Outcome.CURSED_WIN:
-            return 1, 0, dtw, notation
+            return 1, _soonest(value.dtw), notation
         case Outcome.DRAW:
-            return 2, 0, 0, notation
+            return 2, (), notation
         case Outcome.BLESSED_LOSS:
-            return 3, 0, _falling(dtw), notation
+            return 3, _latest(value.dtw), notation
         case Outcome.LOSS:
-            return 4, _falling(dtc), _falling(dtw), notation
+            return 4, _latest(value.dtc, value.dtw), notation
         case Outcome.UNKNOWN:
-            return 5, 0, 0, notation
+            return 5, (), notation
 
 
-def _falling(distance: float) -> float:
-    return distance if distance == inf else -distance
+def rules_move_order(outcome: RulesOutcome, searched: bool, value: Probe, notation: str) -> SortKey:
+    """Return the key that sorts the moves of a game in progress, best first.
+
+    Wins come first, by DTB, DTC, DTW, all rising; wins proved by the tables come before searched ones. So a
+    player who always plays the first move comes nearer to the end with each. Moves that may win follow in the
+    same order. Draws are next, by their values without draw rules. Moves that may lose come after them, then
+    losses, both by DTB, DTC, DTW, all falling. Unknown moves are last. Ties go by notation.
+
+    Args:
+        outcome: the outcome of the move under the rules, counters as they are.
+        searched: whether it took a search to tell.
+        value: the move's own value from fresh counters, as `move_value` gives it.
+        notation: the move as text.
+    """
+    distances = value.dtb, value.dtc, value.dtw
+    match outcome:
+        case RulesOutcome.WIN:
+            return 1 if searched else 0, _soonest(*distances), notation
+        case RulesOutcome.MAYBE_WIN:
+            return 2, _soonest(*distances), notation
+        case RulesOutcome.DRAW:
+            wdl, length = value.wdl or 0, value.dtw or 0
+            return 3, (-wdl, length if wdl > 0 else -length), notation
+        case RulesOutcome.MAYBE_LOSS:
+            return 4, _latest(*distances), notation
+        case RulesOutcome.LOSS:
+            return 5, _latest(*distances), notation
+        case RulesOutcome.UNKNOWN:
+            return 6, (), notation
+
+
+def _soonest(*distances: int | None) -> tuple[float, ...]:
+    return tuple(inf if plies is None else plies for plies in distances)
+
+
+def _latest(*distances: int | None) -> tuple[float, ...]:
+    return tuple(inf if plies is None else -plies for plies in distances)
