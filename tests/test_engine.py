@@ -93,7 +93,7 @@ def test_a_limit_of_time_ends_a_search(tablebase: Tablebase) -> None:
 
 
 def test_a_search_that_is_to_go_deep_ends(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablebase.engine.engine.LONGEST_SECONDS", 0.05)
+    monkeypatch.setattr("tablebase.engine.engine.MAX_SECONDS", 0.05)
     choice = engine.choose(Clock.start(Position.start()), Limits(depth=64))
     assert choice
     assert choice.found

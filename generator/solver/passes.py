@@ -10,9 +10,9 @@ and losses at even plies. The DTC pass solves under the rules: every conversion 
 ends at the limit of the king-moves rule. The DTB pass counts plies to the next change of material. Without
 DTW, a pass like that of DTC finds the outcomes without draw rules (generator/solver/outcome_pass.py).
 
-A *batch* of blocks of one shape, which do not lead to each other, is solved together: a small block alone
-would take less time than the overhead of a pass. Both sides have kings; blocks in which a side has none need
-no pass (generator/solver/kingless.py).
+A *batch* of blocks of one shape, which do not lead to each other, is solved together: for a small block
+alone, a pass would cost more than the block itself. Both sides have kings; blocks in which a side has none
+need no pass (generator/solver/kingless.py).
 
 A ply has three steps: admit conversions, find results, apply results. Threads can share the last two, each a
 `part` of `parts`, and wait for each other after each step (generator/solver/parallel.py). A thread finds the

@@ -6,13 +6,13 @@ one *successor table*: positions in which A has just moved and B is to move, see
 words of 32 lanes: the bits (and bytes) of a word are the squares of one of A's kings, the *lane*. A side
 without kings has no lanes; a number below is then the number of a single position.
 
-|    number = start[A, B] + ((rank(men of A) * C(28, men of B) + rank(men of B, moved down a row))
-|             * C(32, kings of A - 1) + rank(A's other kings)) * C(32, kings of B) + rank(B's kings)
+    number = start[A, B] + ((rank(men of A) * C(28, men of B) + rank(men of B, moved down a row))
+             * C(32, kings of A - 1) + rank(A's other kings)) * C(32, kings of B) + rank(B's kings)
 
 All successor tables share their arrays, so that a kernel can reach any of them:
 
-|    lost[number], won[number]                            lanes in which B has lost or won under the rules
-|    score[score_start + (number - start) * lanes + lane] score of the move without draw rules (see below)
+    lost[number], won[number]                            lanes in which B has lost or won under the rules
+    score[score_start + (number - start) * lanes + lane] score of the move without draw rules (see below)
 
 If A has no kings, 32 positions share a word of `lost` and `won`: position `n = number - start` is bit n % 32
 of the word `packed_start + n // 32`. A block may begin and end within a word, so two threads may write to one

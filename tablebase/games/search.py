@@ -100,7 +100,7 @@ class RuleSearch:
 
         Raises:
             TableError: a table is there but cannot be read.
-            ClosedError: the tablebase has been closed.
+            ClosedError: the tablebase is closed.
         """
         found = self._by_tables(clock, clock.seen_twice, probe, verdict)
         if _is_open(found):
