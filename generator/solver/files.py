@@ -10,8 +10,7 @@ from generator.solver.solver import Pair, SliceSolver
 from tablebase import __version__
 from tablebase.board.material import Material
 from tablebase.rules.rulesets import Ruleset
-from tablebase.tables.format import Mapping as Map
-from tablebase.tables.format import Metric, table_name, write_packed
+from tablebase.tables.format import MapFunction, Metric, table_name, write_packed
 from tablebase.tables.manifest import SliceRecord
 from tablebase.tables.table import Table
 
@@ -29,7 +28,11 @@ def can_restore(pair: Material, slices: Mapping[Material, SliceRecord], with_sco
 
 
 def restore_pair(
-    crew: SliceSolver, pair: Material, directory: Path, slices: Mapping[Material, SliceRecord], run: Map
+    crew: SliceSolver,
+    pair: Material,
+    directory: Path,
+    slices: Mapping[Material, SliceRecord],
+    run: MapFunction,
 ) -> Pair:
     """Fill in the after tables of a pair from its files in a directory; or, where these do not hold enough,
     by solving it again. Returns its values, of positions without a capture.
@@ -46,7 +49,7 @@ def restore_pair(
     return results
 
 
-def _read(crew: SliceSolver, material: Material, directory: Path, run: Map) -> Results:
+def _read(crew: SliceSolver, material: Material, directory: Path, run: MapFunction) -> Results:
     results = crew.empty_results(material)
     for metric in restores_from(crew.with_scores):
         with Table(directory / table_name(material, metric)) as table:
@@ -61,7 +64,7 @@ def write_pair(
     metrics: Sequence[Metric],
     ruleset: Ruleset,
     before: Mapping[Material, SliceRecord],
-    run: Map,
+    run: MapFunction,
 ) -> dict[Material, SliceRecord]:
     """Write the tables of a solved pair.
 

@@ -68,7 +68,7 @@ class Material:
         """The same pieces with the other side to move."""
         return Material(self.other_kings, self.other_men, self.own_kings, self.own_men)
 
-    def after_a_move(self) -> set["Material"]:
+    def successors(self) -> set["Material"]:
         """What one move may lead to, seen by the other side: captures and promotions, and the mirror for the
         moves that change nothing. No materials of one side alone, where the game is over."""
         found = set()
@@ -99,7 +99,7 @@ class Material:
         """How many squares the men leave free for the kings."""
         return SQUARES - self.men
 
-    def place(self) -> tuple[int, int, str]:
+    def sort_key(self) -> tuple[int, int, str]:
         """Where it stands in lists: fewer pieces first, then fewer men, then by name."""
         return self.pieces, self.men, str(self)
 
@@ -156,4 +156,4 @@ def materials(pieces: int) -> Iterator[Material]:
         for own_men in range(own + 1)
         for other_men in range(pieces - own + 1)
     ]
-    yield from sorted(found, key=Material.place)
+    yield from sorted(found, key=Material.sort_key)

@@ -20,7 +20,7 @@ from tablebase.games.search import RuleSearch, win_oracle
 from tablebase.probe.tablebase import Tablebase
 from tablebase.rules.clock import BoardWon, Clock, DrawClaim, GameStatus, Ruling, draw_claims
 from tablebase.rules.outcome import Outcome
-from tablebase.rules.ruleset import Ruleset, cited
+from tablebase.rules.ruleset import Ruleset, cite
 from tablebase.rules.rulesets import OFFICIAL
 
 EFFORT = 5000
@@ -355,7 +355,7 @@ def _reason_to_stop(game: PdnGame, stand: Stand, ply: int, most_plies: int) -> P
     written = game.moves[ply - 1]
     left = len(game.moves) - ply + 1
     if stand.is_over:
-        how = " and ".join(f"{state.rule}, {cited(state.article)}" for state in stand.ruling.fired)
+        how = " and ".join(f"{state.rule}, {cite(state.article)}" for state in stand.ruling.fired)
         ended = f"was drawn ({how})" if how else f"was won by {stand.position.turn.other}"
         when = f"after ply {ply - 1}" if ply > 1 else "before its first move"
         return Problem(

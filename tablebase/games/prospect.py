@@ -241,7 +241,7 @@ def _limits(ruleset: Ruleset) -> Iterator[Limit]:
 def _limits_against(clock: Clock, winner: Color) -> Iterator[Limit]:
     """The limits that can make a draw of a win before the balance of forces changes."""
     for limit in _limits(clock.ruleset):
-        if not limit.scope.fits(clock.position, wherever=True) or _spares(limit, clock, winner):
+        if not limit.scope.fits(clock.position, ignore_squares=True) or _spares(limit, clock, winner):
             continue
         # An exception that holds in this balance of forces, wherever pieces stand, holds all the way.
         if not any(scope.road is Road.ANYTHING and scope.fits(clock.position) for scope in limit.unless):
@@ -250,7 +250,7 @@ def _limits_against(clock: Clock, winner: Color) -> Iterator[Limit]:
 
 def _spares(limit: Limit, clock: Clock, winner: Color) -> bool:
     """Whether a limit makes no draw of a win of that side."""
-    return limit.unless_won and limit.scope.stronger(clock.position, wherever=True) == (winner,)
+    return limit.unless_won and limit.scope.stronger(clock.position, ignore_squares=True) == (winner,)
 
 
 def _is_steady(limit: Limit) -> bool:
@@ -269,7 +269,7 @@ def _have_room(clock: Clock, limits: Iterable[Limit], plies: int) -> bool:
 def _has_room(clock: Clock, limit: Limit, plies: int) -> bool:
     """Whether a limit is not reached in so many plies, the last of which begins its count anew or wins."""
     own = {count.counter for count in clock.ruleset.counts if count.own_moves}
-    stronger = limit.scope.stronger(clock.position, wherever=True)
+    stronger = limit.scope.stronger(clock.position, ignore_squares=True)
     moves_first = not stronger or clock.position.turn in stronger
 
     def with_all(counter: CounterName) -> int:

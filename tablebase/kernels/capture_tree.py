@@ -23,7 +23,7 @@ from tablebase.kernels.movegen import (
 
 # Columns 0-3: own men, own kings, other men, other kings, as the side to move sees them
 PARENT = 4  # the row that a capture comes from; -1 for a position asked about
-PLACE = 5  # the slice's number in the layout, or one of the following
+SLICE = 5  # the slice's number in the layout, or one of the following
 INDEX = 6  # the index in the slice; of a position asked about that has a capture, its material (`counts_of`)
 COLUMNS = 7
 
@@ -40,17 +40,17 @@ UNDECIDED = -100  # an outcome before any of a row's captures has been seen
 
 
 def new_tree(rows: int) -> NDArray[np.int64]:
-    """An array for `grow`, with room for so many positions before it has to be made longer."""
+    """An array for `expand`, with room for so many positions before it has to be made longer."""
     return np.empty((rows + BUFFER_ROWS, COLUMNS), np.int64)
 
 
 def counts_of(material: int) -> tuple[int, int, int, int]:
-    """Own kings, own men, other kings and other men of a material as `grow` writes it."""
+    """Own kings, own men, other kings and other men of a material as `expand` writes it."""
     return material >> 24, material >> 16 & 255, material >> 8 & 255, material & 255
 
 
 @kernel
-def plant(sets: NDArray[np.uint32], black: NDArray[np.bool_], tree: NDArray[np.int64]) -> None:
+def add_positions(sets: NDArray[np.uint32], black: NDArray[np.bool_], tree: NDArray[np.int64]) -> None:
     """Write positions to the first rows of a tree, as their side to move sees them.
 
     Args:
@@ -76,7 +76,7 @@ def _has_quiet_move(own_men: int, own_kings: int, empty: int) -> bool:
 
 
 @kernel
-def grow(layout: Layout, tree: NDArray[np.int64], done: int, count: int) -> tuple[int, int]:
+def expand(layout: Layout, tree: NDArray[np.int64], done: int, count: int) -> tuple[int, int]:
     """Find the place of each row from `done` on, adding rows for what captures lead to.
 
     Args:
@@ -99,35 +99,37 @@ def grow(layout: Layout, tree: NDArray[np.int64], done: int, count: int) -> tupl
         a, b = popcount(own_kings), popcount(own_men)
         c, d = popcount(other_kings), popcount(other_men)
         if has_capture(own_men, own_kings, other_men, other_kings):
-            row[PLACE] = CAPTURE
+            row[SLICE] = CAPTURE
             row[INDEX] = a << 24 | b << 16 | c << 8 | d
             if a + b + c + d > MOST_PIECES:
-                row[PLACE] = LARGE
+                row[SLICE] = LARGE
             else:
                 found = captures(own_men, own_kings, other_men, other_kings, tree[count:])
                 for child in range(count, count + found):
                     tree[child, PARENT] = done
                 count += found
         elif not _has_quiet_move(own_men, own_kings, empty):
-            row[PLACE] = OVER
+            row[SLICE] = OVER
         elif others == 0:
-            row[PLACE] = ONE_MOVE
+            row[SLICE] = ONE_MOVE
         else:
-            which = NO_SLICE
+            slice_id = NO_SLICE
             if a < most and b < most and c < most and d < most and layout.number[a, b, c, d] >= 0:
-                which = layout.number[a, b, c, d]
-                row[INDEX] = slot_of(layout, own_men, own_kings, other_men, other_kings) - layout.start[which]
-            row[PLACE] = which
+                slice_id = layout.number[a, b, c, d]
+                row[INDEX] = (
+                    slot_of(layout, own_men, own_kings, other_men, other_kings) - layout.start[slice_id]
+                )
+            row[SLICE] = slice_id
         done += 1
     return done, count
 
 
-def grow_whole(
+def expand_all(
     layout: Layout, tree: NDArray[np.int64], done: int, count: int
 ) -> tuple[NDArray[np.int64], int]:
-    """`grow` a tree to its end; it, or a larger one, and how many rows it has."""
+    """`expand` a tree to its end; it, or a larger one, and how many rows it has."""
     while True:
-        done, count = grow(layout, tree, done, count)
+        done, count = expand(layout, tree, done, count)
         if done == count:
             return tree, count
         longer = new_tree(2 * len(tree))
@@ -136,14 +138,14 @@ def grow_whole(
 
 
 @kernel
-def grow_one(
+def expand_one(
     layout: Layout, tree: NDArray[np.int64], own_men: int, own_kings: int, other_men: int, other_kings: int
 ) -> tuple[int, int, int, int]:
-    """`grow` for one position: the two numbers, and the position's own place and index."""
+    """`expand` for one position: the two numbers, and the position's own place and index."""
     tree[0, 0], tree[0, 1], tree[0, 2], tree[0, 3] = own_men, own_kings, other_men, other_kings
     tree[0, PARENT] = -1
-    done, count = grow(layout, tree, 0, 1)
-    return done, count, tree[0, PLACE], tree[0, INDEX]
+    done, count = expand(layout, tree, 0, 1)
+    return done, count, tree[0, SLICE], tree[0, INDEX]
 
 
 @kernel
@@ -157,25 +159,25 @@ def by_slice(
     """Sort the rows that have a slice by it.
 
     Args:
-        tree, count: as `grow` leaves them.
+        tree, count: as `expand` leaves them.
         starts: shape (slices + 1,), written: where the rows of each slice begin in the following.
         rows: shape (count,), written: the rows, slice by slice.
         indices: shape (count,), written: their indices in their slices.
     """
     starts[:] = 0
     for row in range(count):
-        if tree[row, PLACE] >= 0:
-            starts[tree[row, PLACE] + 1] += 1
-    for which in range(1, len(starts)):
-        starts[which] += starts[which - 1]
+        if tree[row, SLICE] >= 0:
+            starts[tree[row, SLICE] + 1] += 1
+    for slice_id in range(1, len(starts)):
+        starts[slice_id] += starts[slice_id - 1]
     for row in range(count):
-        which = tree[row, PLACE]
-        if which >= 0:
-            rows[starts[which]] = row
-            indices[starts[which]] = tree[row, INDEX]
-            starts[which] += 1
-    for which in range(len(starts) - 1, 0, -1):
-        starts[which] = starts[which - 1]
+        slice_id = tree[row, SLICE]
+        if slice_id >= 0:
+            rows[starts[slice_id]] = row
+            indices[starts[slice_id]] = tree[row, INDEX]
+            starts[slice_id] += 1
+    for slice_id in range(len(starts) - 1, 0, -1):
+        starts[slice_id] = starts[slice_id - 1]
     starts[0] = 0
 
 
@@ -184,12 +186,12 @@ def settle_outcomes(tree: NDArray[np.int64], count: int, unknown: int, wdl: NDAr
     """Outcomes of rows that have no slice, and of those with a capture from what it leads to.
 
     Args:
-        tree, count: as `grow` leaves them.
+        tree, count: as `expand` leaves them.
         unknown: the number that stands for an unknown outcome; one capture of unknown outcome makes one.
         wdl: shape (count,), int8: outcomes of the rows that have a slice; the others are written.
     """
     for row in range(count):
-        place = tree[row, PLACE]
+        place = tree[row, SLICE]
         if place == OVER:
             wdl[row] = -2
         elif place == ONE_MOVE:
@@ -223,7 +225,7 @@ def settle_lengths(
         dtw: shape (count,), int16: those of the rows that have a slice; the others are written.
     """
     for row in range(count):
-        place = tree[row, PLACE]
+        place = tree[row, SLICE]
         if place == OVER:
             dtw[row] = 0
         elif place == ONE_MOVE:

@@ -56,8 +56,8 @@ def layout_of(materials: Sequence[Material]) -> Layout:
     start, block_size, owns, own_outer, first_block_start = [0], [], [], [], []
     firsts: dict[tuple[int, int, bool], tuple[int, NDArray[np.int64]]] = {}
     filled = 0
-    for which, (own_kings, own_men, other_kings, other_men) in enumerate(counts.tolist()):
-        number[own_kings, own_men, other_kings, other_men] = which
+    for slice_id, (own_kings, own_men, other_kings, other_men) in enumerate(counts.tolist()):
+        number[own_kings, own_men, other_kings, other_men] = slice_id
         # The weaker side's men come first: of fewer pieces, or as many and fewer kings.
         outer = (own_kings + own_men, own_kings) < (other_kings + other_men, other_kings)
         if (own_men, other_men, outer) not in firsts:
@@ -128,10 +128,10 @@ def _first_blocks(own_men: int, other_men: int, own_outer: bool) -> NDArray[np.i
 
 
 @inlined
-def block_of(layout: Layout, which: int, own_men: int, other_men: int) -> int:
-    """The number of the block of these men in slice `which`."""
-    begin = layout.first_block_start[which]
-    if layout.own_outer[which]:
+def block_of(layout: Layout, slice_id: int, own_men: int, other_men: int) -> int:
+    """The number of the block of these men in slice `slice_id`."""
+    begin = layout.first_block_start[slice_id]
+    if layout.own_outer[slice_id]:
         block = layout.first_block[begin + rank(own_men, OWN_MEN_SQUARES)]
         return int(block + rank(other_men, OTHER_MEN_SQUARES & ~own_men))
     block = layout.first_block[begin + rank(other_men, OTHER_MEN_SQUARES)]
@@ -147,21 +147,23 @@ def inside_block(owns: int, own_kings: int, other_kings: int, free: int) -> int:
 @kernel
 def slot_of(layout: Layout, own_men: int, own_kings: int, other_men: int, other_kings: int) -> int:
     """The slot of a position; -1 if the layout has no such slice. Both sides have a piece."""
-    which = layout.number[popcount(own_kings), popcount(own_men), popcount(other_kings), popcount(other_men)]
-    if which < 0:
+    slice_id = layout.number[
+        popcount(own_kings), popcount(own_men), popcount(other_kings), popcount(other_men)
+    ]
+    if slice_id < 0:
         return -1
-    block = block_of(layout, which, own_men, other_men)
+    block = block_of(layout, slice_id, own_men, other_men)
     free = ALL_SQUARES & ~(own_men | other_men)
-    inside = inside_block(layout.owns[which], own_kings, other_kings, free)
-    return int(layout.start[which] + block * layout.block_size[which] + inside)
+    inside = inside_block(layout.owns[slice_id], own_kings, other_kings, free)
+    return int(layout.start[slice_id] + block * layout.block_size[slice_id] + inside)
 
 
 @inlined
-def men_at(layout: Layout, which: int, block: int) -> tuple[int, int]:
-    """The own men and the other men of a block of slice `which`."""
-    begin = layout.first_block_start[which]
-    own_outer = layout.own_outer[which] != 0
-    low, high = 0, BINOMIAL[28, layout.counts[which, 1 if own_outer else 3]]
+def men_at(layout: Layout, slice_id: int, block: int) -> tuple[int, int]:
+    """The own men and the other men of a block of slice `slice_id`."""
+    begin = layout.first_block_start[slice_id]
+    own_outer = layout.own_outer[slice_id] != 0
+    low, high = 0, BINOMIAL[28, layout.counts[slice_id, 1 if own_outer else 3]]
     while high - low > 1:
         middle = (low + high) // 2
         if layout.first_block[begin + middle] <= block:
@@ -170,18 +172,18 @@ def men_at(layout: Layout, which: int, block: int) -> tuple[int, int]:
             high = middle
     inner = block - layout.first_block[begin + low]
     if own_outer:
-        own_men = unrank(low, layout.counts[which, 1], OWN_MEN_SQUARES)
-        return own_men, unrank(inner, layout.counts[which, 3], OTHER_MEN_SQUARES & ~own_men)
-    other_men = unrank(low, layout.counts[which, 3], OTHER_MEN_SQUARES)
-    return unrank(inner, layout.counts[which, 1], OWN_MEN_SQUARES & ~other_men), other_men
+        own_men = unrank(low, layout.counts[slice_id, 1], OWN_MEN_SQUARES)
+        return own_men, unrank(inner, layout.counts[slice_id, 3], OTHER_MEN_SQUARES & ~own_men)
+    other_men = unrank(low, layout.counts[slice_id, 3], OTHER_MEN_SQUARES)
+    return unrank(inner, layout.counts[slice_id, 1], OWN_MEN_SQUARES & ~other_men), other_men
 
 
 @kernel
-def sets_at(layout: Layout, which: int, index: int) -> tuple[int, int, int, int]:
-    """The position at an index of slice `which`: own men, own kings, other men, other kings."""
-    own_men, other_men = men_at(layout, which, index // layout.block_size[which])
-    inside = index % layout.block_size[which]
+def sets_at(layout: Layout, slice_id: int, index: int) -> tuple[int, int, int, int]:
+    """The position at an index of slice `slice_id`: own men, own kings, other men, other kings."""
+    own_men, other_men = men_at(layout, slice_id, index // layout.block_size[slice_id])
+    inside = index % layout.block_size[slice_id]
     free = ALL_SQUARES & ~(own_men | other_men)
-    other_kings = unrank(inside // layout.owns[which], layout.counts[which, 2], free)
-    own_kings = unrank(inside % layout.owns[which], layout.counts[which, 0], free & ~other_kings)
+    other_kings = unrank(inside // layout.owns[slice_id], layout.counts[slice_id, 2], free)
+    own_kings = unrank(inside % layout.owns[slice_id], layout.counts[slice_id, 0], free & ~other_kings)
     return own_men, own_kings, other_men, other_kings

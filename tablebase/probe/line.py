@@ -9,7 +9,7 @@ from itertools import takewhile
 from tablebase.board.position import Color, Move, Position
 from tablebase.rules.clock import RuleState
 from tablebase.rules.outcome import Outcome, Probe
-from tablebase.rules.ruleset import cited
+from tablebase.rules.ruleset import cite
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Line:
             case LineEnd.GAME_OVER:
                 return lost_in_words(last)
             case LineEnd.DRAW if self.fired:
-                rules = " and ".join(f"{state.rule}, {cited(state.article)}" for state in self.fired)
+                rules = " and ".join(f"{state.rule}, {cite(state.article)}" for state in self.fired)
                 return f"A draw by the rules: {rules}."
             case LineEnd.DRAW if self.counted_out:
                 plies = len(list(takewhile(lambda move: not move.move.zeroing, reversed(self.moves))))

@@ -114,7 +114,7 @@ class Tablebase:
     @property
     def materials(self) -> list[Material]:
         """Every material whose outcomes are there: fewer pieces first, then fewer men, then by name."""
-        return sorted(self._tables.slices, key=Material.place)
+        return sorted(self._tables.slices, key=Material.sort_key)
 
     @property
     def cache_used_bytes(self) -> int:

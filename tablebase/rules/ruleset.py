@@ -175,6 +175,6 @@ def king_moves_rule(plies: int, article: str, pieces: tuple[int, int] = (0, MOST
     return Rule(RuleName.KING_MOVES, (Limit(article, scope, ((CounterName.KING_PLIES, plies),)),))
 
 
-def cited(article: str) -> str:
+def cite(article: str) -> str:
     """An article in a sentence: `article 7.2.5`, or what a code without numbers calls the rule."""
     return f"article {article}" if article[:1].isdigit() else article

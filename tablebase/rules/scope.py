@@ -50,31 +50,31 @@ class Scope:
     against_lone_king: tuple[Force, ...] | None = None
     road: Road = Road.ANYTHING
 
-    def fits(self, position: Position, wherever: bool = False) -> bool:
-        """Whether the position is in this class; `wherever` pieces stand, it does not matter what is asked of
+    def fits(self, position: Position, ignore_squares: bool = False) -> bool:
+        """Whether the position is in this class; `ignore_squares` pieces stand, it does not matter what is asked of
         the road."""
         if not self.pieces[0] <= position.pieces <= self.pieces[1]:
             return False
         if self.both_kings and not (position.wk and position.bk):
             return False
-        return self.against_lone_king is None or bool(self.stronger(position, wherever))
+        return self.against_lone_king is None or bool(self.stronger(position, ignore_squares))
 
-    def stronger(self, position: Position, wherever: bool = False) -> tuple[Color, ...]:
+    def stronger(self, position: Position, ignore_squares: bool = False) -> tuple[Color, ...]:
         """The sides that stand against a lone king as the class asks it: both only in king against king.
-        `wherever` as for `fits`."""
+        `ignore_squares` as for `fits`."""
         if self.against_lone_king is None:
             return ()
         white, black = (position.wm, position.wk), (position.bm, position.bk)
         found = []
-        if _is_a_lone_king(*black) and self._is_stronger(*white, position.bk, wherever):
+        if _is_a_lone_king(*black) and self._is_stronger(*white, position.bk, ignore_squares):
             found.append(Color.WHITE)
-        if _is_a_lone_king(*white) and self._is_stronger(*black, position.wk, wherever):
+        if _is_a_lone_king(*white) and self._is_stronger(*black, position.wk, ignore_squares):
             found.append(Color.BLACK)
         return tuple(found)
 
-    def _is_stronger(self, men: int, kings: int, lone_king: int, wherever: bool) -> bool:
+    def _is_stronger(self, men: int, kings: int, lone_king: int, ignore_squares: bool) -> bool:
         """Whether these pieces are what the class asks for against that king."""
-        if self.road is not Road.ANYTHING and not wherever:
+        if self.road is not Road.ANYTHING and not ignore_squares:
             alone = self.road is Road.LONE_KING_ONLY
             if not lone_king & MAIN_ROAD or (alone and (men | kings) & MAIN_ROAD):
                 return False

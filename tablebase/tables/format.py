@@ -131,7 +131,7 @@ class Metric(StrEnum):
         return self is not Metric.DTB or ruleset.counts_material_separately(material)
 
 
-class Mapping(Protocol):
+class MapFunction(Protocol):
     """A function like `map`, e.g. that of a ThreadPoolExecutor: how much of the work is done at once."""
 
     def __call__(self, function: Callable[[Any], Any], tasks: Iterable[Any], /) -> Iterable[Any]:
@@ -416,7 +416,7 @@ def write_table(
     *,
     generator_version: str,
     compression: zstandard.ZstdCompressionParameters = COMPRESSION,
-    run: Mapping = map,
+    run: MapFunction = map,
 ) -> FileRecord:
     """Write one table, whole or not at all; returns the size and SHA-256 of its file.
 
@@ -474,7 +474,7 @@ def write_packed(
     *,
     generator_version: str,
     compression: zstandard.ZstdCompressionParameters = COMPRESSION,
-    run: Mapping = map,
+    run: MapFunction = map,
 ) -> FileRecord:
     """Write one table as `write_table` does, from a function that packs its values.
 

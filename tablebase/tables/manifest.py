@@ -135,7 +135,7 @@ class Manifest:
         }
         materials = ",\n".join(
             f"{json.dumps(str(material))}: {json.dumps(slice_to_json(self.slices[material]))}"
-            for material in sorted(self.slices, key=Material.place)
+            for material in sorted(self.slices, key=Material.sort_key)
         )
         return f'{json.dumps(head)[:-1]}, "materials": {{\n{materials}\n}}}}\n'
 

@@ -15,7 +15,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from tablebase.errors import ClosedError, DamagedFrameError, TruncatedTableError
-from tablebase.tables.format import Mapping, TableHeader, read_header
+from tablebase.tables.format import MapFunction, TableHeader, read_header
 
 DEFAULT_BYTES = 64 << 20
 
@@ -165,7 +165,7 @@ class Table:
             found[order[first:last]] = alphabet[symbols]
         return found
 
-    def read_all(self, run: Mapping = map) -> NDArray[np.int16]:
+    def read_all(self, run: MapFunction = map) -> NDArray[np.int16]:
         """What is stored of every position, shape (positions,), in index order.
 
         Args:
