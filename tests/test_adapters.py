@@ -90,7 +90,7 @@ def test_boards_of_other_games_are_refused() -> None:
 def test_moves_of_another_position_are_refused() -> None:
     board = Board("russian")
     (theirs, *_) = board.legal_moves()
-    with pytest.raises(IllegalMoveError, match="legal there: "):
+    with pytest.raises(IllegalMoveError, match="legal moves: "):
         move_of(Position.from_fen("W:Wa1:Bh8"), theirs)
     with pytest.raises(IllegalMoveError):
         pydraughts_move(board, Position.from_fen("W:Wa1:Bh8").legal_moves()[0])

@@ -207,10 +207,10 @@ def test_where_a_game_cut_short_would_lead(judge: Judge) -> None:
         ("1. c3-d4 d6-c5 2. b2-b3", 3, ProblemKind.UNREADABLE_MOVE, "'b3' is a light square"),
         ("1. c3-d4 d6-c5 2. hello", 3, ProblemKind.UNREADABLE_MOVE, "'hello' is no move"),
         ("1. 22-18", 1, ProblemKind.UNREADABLE_MOVE, "name the numbering"),
-        ("1. c3-d4 b6-c5 2. b2-c3", 3, ProblemKind.ILLEGAL_MOVE, "legal there: d4:b6"),
+        ("1. c3-d4 b6-c5 2. b2-c3", 3, ProblemKind.ILLEGAL_MOVE, "legal moves: d4:b6"),
         ("1. c3-d4 d6-d5", 2, ProblemKind.UNREADABLE_MOVE, "'d5' is a light square"),
-        ("1. d6-c5", 1, ProblemKind.ILLEGAL_MOVE, "legal there: a3-b4"),
-        ("1. c3-d4 f6-g5 2. d4-e5 d6:f4:h2", 4, ProblemKind.ILLEGAL_MOVE, "legal there: d6:f4"),
+        ("1. d6-c5", 1, ProblemKind.ILLEGAL_MOVE, "legal moves: a3-b4"),
+        ("1. c3-d4 f6-g5 2. d4-e5 d6:f4:h2", 4, ProblemKind.ILLEGAL_MOVE, "legal moves: d6:f4"),
     ],
 )
 def test_a_move_that_cannot_be_played(

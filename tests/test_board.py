@@ -6,14 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import positions
 
-from tablebase.board.position import (
+from tablebase.board.position import Color, Position
+from tablebase.board.squares import (
     DOWN_RAYS,
     MAIN_ROAD,
     RAYS,
     SQUARE_NAMES,
     UP_RAYS,
-    Color,
-    Position,
     parse_square,
     reverse,
     square_name,

@@ -74,5 +74,5 @@ def test_moves_that_are_not_legal_are_refused() -> None:
     with pytest.raises(NotationError, match="99 is no square"):
         parse_hub_move(Position.start(), "9-99", Numbering.A1)
     for text in ("9-18", "10x26x14x22", "24-19"):
-        with pytest.raises(IllegalMoveError, match="legal there: a3-b4"):
+        with pytest.raises(IllegalMoveError, match="legal moves: a3-b4"):
             parse_hub_move(Position.start(), text, Numbering.A1)

@@ -9,7 +9,8 @@ from naive_moves import routes
 from strategies import positions, random_positions
 
 from tablebase.board.notation import GAME_TYPE, Numbering, format_fen, format_move, parse_fen, parse_move
-from tablebase.board.position import Color, Position, legal_moves, parse_square, position_after, square_name
+from tablebase.board.position import Color, Position, legal_moves, position_after
+from tablebase.board.squares import parse_square, square_name
 from tablebase.errors import IllegalMoveError, IllegalPositionError, NotationError
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -287,12 +288,12 @@ def test_what_is_no_move_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["c3-e5", "c3-b2", "d4-e5", "h8-g7", "c3-b4-a5", "c3-c3"])
 def test_a_move_that_is_not_legal_is_refused_with_those_that_are(text: str) -> None:
-    with pytest.raises(IllegalMoveError, match="legal there: c3-b4, c3-d4"):
+    with pytest.raises(IllegalMoveError, match="legal moves: c3-b4, c3-d4"):
         read("W:Wc3:Bh8", text)
 
 
 def test_a_capture_must_be_carried_to_its_end() -> None:
-    with pytest.raises(IllegalMoveError, match="legal there: c3:c7"):
+    with pytest.raises(IllegalMoveError, match="legal moves: c3:c7"):
         read("W:Wc3:Bd4,d6", "c3:e5")
 
 

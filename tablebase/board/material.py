@@ -7,7 +7,8 @@ from functools import cache
 from itertools import product
 from math import comb
 
-from tablebase.board.position import SQUARES, Position
+from tablebase.board.position import Position
+from tablebase.board.squares import SQUARES
 from tablebase.errors import MaterialError, quote
 
 _TEXT = re.compile(r"(K*)(M*)v(K*)(M*)")

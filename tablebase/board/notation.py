@@ -21,8 +21,6 @@ from typing import NoReturn
 
 from tablebase.board.counters import Counters
 from tablebase.board.position import (
-    SQUARE_NAMES,
-    SQUARES,
     Color,
     Move,
     Position,
@@ -30,10 +28,8 @@ from tablebase.board.position import (
     find_legal,
     legal_moves,
     moves_along,
-    parse_square,
-    square_name,
-    squares_of,
 )
+from tablebase.board.squares import SQUARE_NAMES, SQUARES, parse_square, square_name, squares_of
 from tablebase.errors import CounterError, IllegalMoveError, IllegalPositionError, NotationError, quote
 
 GAME_TYPE = "25,W,8,8,A0,0"

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
-from tablebase.board.position import FIRST_ROW, Move, Position, legal_moves, position_after
+from tablebase.board.position import Move, Position, legal_moves, position_after
+from tablebase.board.squares import FIRST_ROW
 from tablebase.games.prospect import RulesOutcome
 from tablebase.games.search import RuledMove, RuleSearch, unknown_that_matters
 from tablebase.rules.clock import Clock

@@ -7,19 +7,11 @@ captures lead to stand behind it, so that one pass backwards sees each row after
 import numpy as np
 from numpy.typing import NDArray
 
+from tablebase.board.squares import ALL_SQUARES
 from tablebase.kernels.bits import popcount, reverse, signed
 from tablebase.kernels.index import Layout, slot_of
 from tablebase.kernels.jit import inlined, kernel
-from tablebase.kernels.movegen import (
-    ALL_SQUARES,
-    BUFFER_ROWS,
-    DIRECTIONS,
-    UP_LEFT,
-    UP_RIGHT,
-    captures,
-    has_capture,
-    step,
-)
+from tablebase.kernels.movegen import BUFFER_ROWS, DIRECTIONS, UP_LEFT, UP_RIGHT, captures, has_capture, step
 
 # Columns 0-3: own men, own kings, other men, other kings, as the side to move sees them
 PARENT = 4  # the row that a capture comes from; -1 for a position asked about

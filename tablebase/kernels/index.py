@@ -11,13 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tablebase.board.material import Material
+from tablebase.board.squares import ALL_SQUARES, OTHER_MEN_SQUARES, OWN_MEN_SQUARES
 from tablebase.kernels.bits import popcount
 from tablebase.kernels.jit import inlined, kernel
-from tablebase.kernels.movegen import ALL_SQUARES, LAST_ROW
-
-FIRST_ROW = 0x0000_000F
-OWN_MEN_SQUARES = ALL_SQUARES & ~LAST_ROW
-OTHER_MEN_SQUARES = ALL_SQUARES & ~FIRST_ROW
 
 BINOMIAL = np.array([[comb(n, k) for k in range(33)] for n in range(33)], np.int64)
 

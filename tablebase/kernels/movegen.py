@@ -11,11 +11,10 @@ men, other kings. Own men move up. Every scalar is int64: numba makes floats of 
 import numpy as np
 from numpy.typing import NDArray
 
+from tablebase.board.squares import ALL_SQUARES, LAST_ROW
 from tablebase.kernels.bits import popcount, reverse
 from tablebase.kernels.jit import inlined, kernel
 
-ALL_SQUARES = 0xFFFF_FFFF
-LAST_ROW = 0xF000_0000
 EVEN_ROWS = 0x0F0F_0F0F  # rows 1, 3, 5, 7, whose first square is on the a file
 ODD_ROWS = 0xF0F0_F0F0
 EVEN_ROWS_WITHOUT_A = 0x0E0E_0E0E

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tablebase.board.position import MAIN_ROAD, Color, Position
+from tablebase.board.position import Color, Position
+from tablebase.board.squares import MAIN_ROAD
 
 MOST = 24
 """More pieces than a game ever has on one side: the upper bound where a rule names none."""

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tablebase.board.material import Material
-from tablebase.board.position import ALL_SQUARES, FIRST_ROW, LAST_ROW, SQUARES
+from tablebase.board.squares import ALL_SQUARES, OTHER_MEN_SQUARES, OWN_MEN_SQUARES, SQUARES
 from tablebase.errors import IllegalPositionError
 
-_COMB = tuple(tuple(comb(n, k) for k in range(SQUARES + 1)) for n in range(SQUARES + 1))
-_CHOOSE = tuple(zip(*_COMB, strict=True))  # _CHOOSE[k][n] = C(n, k): a row for each size of set
-_MEN_SQUARES = ALL_SQUARES & ~LAST_ROW
-_OTHER_MEN_SQUARES = ALL_SQUARES & ~FIRST_ROW
+# C(n, k) at [k][n]: a row for each size of set, to be searched for a rank.
+_BINOMIAL = tuple(tuple(comb(n, k) for n in range(SQUARES + 1)) for k in range(SQUARES + 1))
+_BINOMIAL_ARRAY = np.array(_BINOMIAL, np.int64)
+_EVERY_SQUARE = np.arange(SQUARES, dtype=np.uint32)
 
 Sets = tuple[int, int, int, int]
 """own men, own kings, other men, other kings."""
@@ -37,7 +37,7 @@ def rank(squares: int, among: int) -> int:
         lowest = squares & -squares
         squares ^= lowest
         size += 1
-        total += _CHOOSE[size][(among & (lowest - 1)).bit_count()]
+        total += _BINOMIAL[size][(among & (lowest - 1)).bit_count()]
     return total
 
 
@@ -46,8 +46,8 @@ def unrank(number: int, size: int, among: int) -> int:
     places = _squares(among)
     squares = 0
     for k in range(size, 0, -1):
-        place = bisect_right(_CHOOSE[k], number, k - 1, len(places)) - 1
-        number -= _CHOOSE[k][place]
+        place = bisect_right(_BINOMIAL[k], number, k - 1, len(places)) - 1
+        number -= _BINOMIAL[k][place]
         squares |= places[place]
     return squares
 
@@ -68,13 +68,13 @@ def first_blocks(own_men: int, other_men: int, own_outer: bool) -> tuple[int, ..
     the number of blocks. These are own men where `own_outer`, else the other side's."""
     outer, inner = (own_men, other_men) if own_outer else (other_men, own_men)
     squares, inner_squares = (
-        (_MEN_SQUARES, _OTHER_MEN_SQUARES) if own_outer else (_OTHER_MEN_SQUARES, _MEN_SQUARES)
+        (OWN_MEN_SQUARES, OTHER_MEN_SQUARES) if own_outer else (OTHER_MEN_SQUARES, OWN_MEN_SQUARES)
     )
     firsts = [0]
     # Combinations of falling squares, reversed, come in colexicographic order.
     for men in reversed(list(combinations(reversed(_squares(squares)), outer))):
         left = (inner_squares & ~sum(men)).bit_count()
-        firsts.append(firsts[-1] + _COMB[left][inner])
+        firsts.append(firsts[-1] + comb(left, inner))
     return tuple(firsts)
 
 
@@ -98,7 +98,7 @@ class _Shape(NamedTuple):
 def _shape(own_kings: int, own_men: int, other_kings: int, other_men: int) -> _Shape:
     material = Material(own_kings, own_men, other_kings, other_men)
     own_outer = material.own_men_outer
-    owns = _COMB[material.free - other_kings][own_kings]
+    owns = comb(material.free - other_kings, own_kings)
     return _Shape(own_outer, first_blocks(own_men, other_men, own_outer), material.block_size, owns)
 
 
@@ -108,15 +108,15 @@ def index_of(own_men: int, own_kings: int, other_men: int, other_kings: int) -> 
     Raises:
         IllegalPositionError: a man on its own last row.
     """
-    if own_men & ~_MEN_SQUARES or other_men & ~_OTHER_MEN_SQUARES:
+    if own_men & ~OWN_MEN_SQUARES or other_men & ~OTHER_MEN_SQUARES:
         raise IllegalPositionError("a man stands on its own last row; no index has such a position")
     own_outer, firsts, size, owns = _shape(
         own_kings.bit_count(), own_men.bit_count(), other_kings.bit_count(), other_men.bit_count()
     )
     if own_outer:
-        block = firsts[rank(own_men, _MEN_SQUARES)] + rank(other_men, _OTHER_MEN_SQUARES & ~own_men)
+        block = firsts[rank(own_men, OWN_MEN_SQUARES)] + rank(other_men, OTHER_MEN_SQUARES & ~own_men)
     else:
-        block = firsts[rank(other_men, _OTHER_MEN_SQUARES)] + rank(own_men, _MEN_SQUARES & ~other_men)
+        block = firsts[rank(other_men, OTHER_MEN_SQUARES)] + rank(own_men, OWN_MEN_SQUARES & ~other_men)
     free = ALL_SQUARES & ~(own_men | other_men)
     return block * size + rank(other_kings, free) * owns + rank(own_kings, free & ~other_kings)
 
@@ -136,20 +136,17 @@ def sets_at(material: Material, index: int) -> Sets:
     outer = bisect_right(firsts, block) - 1
     inner = block - firsts[outer]
     if own_outer:
-        own_men = unrank(outer, material.own_men, _MEN_SQUARES)
-        other_men = unrank(inner, material.other_men, _OTHER_MEN_SQUARES & ~own_men)
+        own_men = unrank(outer, material.own_men, OWN_MEN_SQUARES)
+        other_men = unrank(inner, material.other_men, OTHER_MEN_SQUARES & ~own_men)
     else:
-        other_men = unrank(outer, material.other_men, _OTHER_MEN_SQUARES)
-        own_men = unrank(inner, material.own_men, _MEN_SQUARES & ~other_men)
+        other_men = unrank(outer, material.other_men, OTHER_MEN_SQUARES)
+        own_men = unrank(inner, material.own_men, OWN_MEN_SQUARES & ~other_men)
     free = ALL_SQUARES & ~(own_men | other_men)
     other_king_rank, own_king_rank = divmod(inside, owns)
     other_kings = unrank(other_king_rank, material.other_kings, free)
     own_kings = unrank(own_king_rank, material.own_kings, free & ~other_kings)
     return own_men, own_kings, other_men, other_kings
 
-
-_CHOOSE_ARRAY = np.array([[comb(n, k) for n in range(SQUARES + 1)] for k in range(SQUARES + 1)], np.int64)
-_EVERY_SQUARE = np.arange(SQUARES, dtype=np.uint32)
 
 SetArrays = NDArray[np.uint32]
 """Shape (n,): a set of squares for each position."""
@@ -164,7 +161,7 @@ def sets_at_each(material: Material, indices: NDArray[np.int64]) -> NDArray[np.u
     if len(indices) and not 0 <= indices.min() <= indices.max() < material.positions:
         raise IndexError(f"{material} has the positions 0 to {material.positions - 1}, not all of these")
     squares = np.full(len(indices), ALL_SQUARES, np.uint32)
-    own_squares, other_squares = squares & ~np.uint32(LAST_ROW), squares & ~np.uint32(FIRST_ROW)
+    own_squares, other_squares = squares & np.uint32(OWN_MEN_SQUARES), squares & np.uint32(OTHER_MEN_SQUARES)
     block, inside = np.divmod(indices, material.block_size)
     firsts = np.array(first_blocks(material.own_men, material.other_men, material.own_men_outer), np.int64)
     outer = np.searchsorted(firsts, block, "right") - 1
@@ -191,8 +188,8 @@ def _unrank(numbers: NDArray[np.int64], size: int, among: SetArrays) -> SetArray
     numbers = numbers.copy()
     counted = np.cumsum((among[:, np.newaxis] >> _EVERY_SQUARE) & 1, axis=1, dtype=np.uint8)
     for k in range(size, 0, -1):
-        place = np.searchsorted(_CHOOSE_ARRAY[k], numbers, "right") - 1
-        numbers -= _CHOOSE_ARRAY[k][place]
+        place = np.searchsorted(_BINOMIAL_ARRAY[k], numbers, "right") - 1
+        numbers -= _BINOMIAL_ARRAY[k][place]
         square = np.argmax(counted > place[:, np.newaxis], axis=1)
         found |= np.uint32(1) << square.astype(np.uint32)
     return found
