@@ -94,7 +94,7 @@ def test_moves_of_another_position_are_refused() -> None:
         move_of(Position.from_fen("W:Wa1:Bh8"), theirs)
     with pytest.raises(IllegalMoveError):
         pydraughts_move(board, Position.from_fen("W:Wa1:Bh8").legal_moves()[0])
-    with pytest.raises(NotationError, match="0 is no square"):
+    with pytest.raises(NotationError, match="0 is not a square"):
         move_of(Position.start(), Move(board, steps_move=[0, 0]))
 
 

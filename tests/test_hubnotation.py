@@ -71,7 +71,7 @@ def test_what_is_no_move_is_refused(text: str) -> None:
 
 
 def test_moves_that_are_not_legal_are_refused() -> None:
-    with pytest.raises(NotationError, match="99 is no square"):
+    with pytest.raises(NotationError, match="99 is not a square"):
         parse_hub_move(Position.start(), "9-99", Numbering.A1)
     for text in ("9-18", "10x26x14x22", "24-19"):
         with pytest.raises(IllegalMoveError, match="legal moves: a3-b4"):

@@ -85,17 +85,17 @@ def bug_cases() -> list[dict[str, str]]:
         ("W:Wa1:Bh8:H", "'H' after the pieces"),
         ("W:Wa1:H0:Bh8", "field 'H0'"),
         ("W:Wa1:Ba8", "black piece 'a8': 'a8' is a light square"),
-        ("W:Wi9:Bh8", "white piece 'i9': 'i9' is no square"),
-        ("W:WA1:Bh8", "white piece 'A1': 'A1' is no square"),
+        ("W:Wi9:Bh8", "white piece 'i9': 'i9' is not a square"),
+        ("W:WA1:Bh8", "white piece 'A1': 'A1' is not a square"),
         ("W:WDa1:Bh8", "white piece 'Da1'"),
         ("W:WKKa1:Bh8", "'KKa1'"),
-        ("W:Wa1-c1:Bh8", "'a1-c1' is no square"),
+        ("W:Wa1-c1:Bh8", "'a1-c1' is not a square"),
         ("W:Wa1,,c3:Bh8", "comma with no piece"),
         ("W:Wa1,:Bh8", "comma with no piece"),
-        ("W:Wa1 c3:Bh8", "'a1 c3' is no square"),
-        ("W:Wa1:Bh8..", "'h8.' is no square"),
-        ("W:W١:Bh8", "is no square"),
-        ("W:W²:Bh8", "is no square"),
+        ("W:Wa1 c3:Bh8", "'a1 c3' is not a square"),
+        ("W:Wa1:Bh8..", "'h8.' is not a square"),
+        ("W:W١:Bh8", "is not a square"),
+        ("W:W²:Bh8", "is not a square"),
     ],
 )
 def test_what_is_no_fen_is_refused_and_quoted(text: str, said: str) -> None:
@@ -181,7 +181,7 @@ def test_a_numbering_unknown_or_a_range_backward_is_refused() -> None:
         parse_fen("W:W1:B", "h8")
     with pytest.raises(NotationError, match="runs backward"):
         parse_fen("W:W4-1:B", "a1")
-    with pytest.raises(NotationError, match="33 is no square"):
+    with pytest.raises(NotationError, match="33 is not a square"):
         parse_fen("W:W30-33:B", "a1")
     with pytest.raises(IllegalPositionError, match="more than one piece on c1"):
         parse_fen("W:W1-4,2:B", "a1")
