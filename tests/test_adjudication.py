@@ -205,7 +205,7 @@ def test_where_a_game_cut_short_would_lead(judge: Judge) -> None:
     ("moves", "ply", "kind", "says"),
     [
         ("1. c3-d4 d6-c5 2. b2-b3", 3, ProblemKind.UNREADABLE_MOVE, "'b3' is a light square"),
-        ("1. c3-d4 d6-c5 2. hello", 3, ProblemKind.UNREADABLE_MOVE, "'hello' is no move"),
+        ("1. c3-d4 d6-c5 2. hello", 3, ProblemKind.UNREADABLE_MOVE, "'hello' is not a move"),
         ("1. 22-18", 1, ProblemKind.UNREADABLE_MOVE, "name the numbering"),
         ("1. c3-d4 b6-c5 2. b2-c3", 3, ProblemKind.ILLEGAL_MOVE, "legal moves: d4:b6"),
         ("1. c3-d4 d6-d5", 2, ProblemKind.UNREADABLE_MOVE, "'d5' is a light square"),
@@ -230,7 +230,7 @@ def test_an_ambiguous_capture_is_refused_and_its_full_path_taken(judge: Judge) -
     start = "B:Wd2,c5,f6,c7:BKg5,a7"
     judged = judge("1... g5:e1", start)
     assert kinds(judged) == [ProblemKind.UNREADABLE_MOVE]
-    assert "ambiguous; write out one of g5:e7:b4:e1, g5:d8:a5:e1" in judged.problems[0].message
+    assert "ambiguous; write one of g5:e7:b4:e1, g5:d8:a5:e1" in judged.problems[0].message
     for path, left in (("g5:e7:b4:e1", "Wc7"), ("g5:d8:a5:e1", "Wc5")):
         assert judge(f"1... {path}", start).plies[0].after.position.to_fen() == f"W:{left}:BKe1,a7"
     # One landing square on the way is enough to tell them apart.

@@ -55,7 +55,7 @@ def test_captured_pieces_come_in_any_order() -> None:
 
 @pytest.mark.parametrize("text", ["", START[1:], START + "e", START.lower(), "X" + START[1:], "W" + "q" * 32])
 def test_what_is_no_position_is_refused(text: str) -> None:
-    with pytest.raises(NotationError, match="no position of this board"):
+    with pytest.raises(NotationError, match="not a position of this board"):
         parse_hub_position(text, Numbering.B8)
 
 

@@ -102,7 +102,7 @@ def change(*keys: str, to: Any) -> Callable[[dict[str, Any]], None]:
         (change("ruleset", "king_moves_plies", to=60), WrongVersionError, "king moves: 60 plies"),
         (change("generator_version", to=1), ManifestError, "generator_version is 1"),
         (change("materials", to=[]), ManifestError, "AttributeError"),
-        (change("materials", "KvX", to={}), ManifestError, "'KvX' is no material"),
+        (change("materials", "KvX", to={}), ManifestError, "'KvX' is not a material"),
         (change("materials", "KvM", "files", "mtc", to={}), ManifestError, "mtc"),
         (change("materials", "KvM", "files", "wdl", "size", to="9"), ManifestError, "size is '9'"),
         (change("materials", "KvM", "files", "wdl", "sha256", to="xyz"), ManifestError, "no SHA-256"),

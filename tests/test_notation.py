@@ -236,7 +236,7 @@ def test_the_letter_of_a_file_is_enough_where_one_move_fits() -> None:
     with pytest.raises(IllegalMoveError, match="c5-b6, c5-d6"):
         read(two, "cd8")
     kings = "W:WKa1,Ka7:Bh6"
-    with pytest.raises(NotationError, match="ambiguous; write out one of a1-d4, a7-d4"):
+    with pytest.raises(NotationError, match="ambiguous; write one of a1-d4, a7-d4"):
         read(kings, "ad4")
     assert (read(kings, "a1d4"), read(kings, "ac5")) == ("a1-d4", "a7-c5")
     # One of two pieces of the file has to capture, so that the other does not count.
@@ -262,7 +262,7 @@ def test_the_route_given_exactly_goes_before_longer_ones() -> None:
 
 def test_an_ambiguous_move_is_refused_with_what_it_may_mean() -> None:
     crossing = "W:WKd8,e5:Bf2,b4,f4,f6"  # d8 to a5 over f6 and b4, and f4 or f2 between
-    with pytest.raises(NotationError, match="ambiguous; write out one of d8:g5:d2:a5, d8:h4:e1:a5"):
+    with pytest.raises(NotationError, match="ambiguous; write one of d8:g5:d2:a5, d8:h4:e1:a5"):
         read(crossing, "d8:a5")
     assert read(crossing, "d8:g5:d2:a5") == read(crossing, "d8:d2:a5") == "d8:g5:d2:a5"
     assert read(crossing, "d8:h4:e1:a5") == read(crossing, "d8xh4xa5") == "d8:h4:e1:a5"

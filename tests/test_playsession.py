@@ -125,9 +125,9 @@ def test_undo_goes_to_the_persons_own_turn(play: Play) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("c3-d4", "is no legal move in W:WKc1,Kd2,Ka3:BKe1; legal moves: c1-b2"),
+        ("c3-d4", "is not a legal move in W:WKc1,Kd2,Ka3:BKe1; legal moves: c1-b2"),
         ("9-13", "name the numbering by its square 1"),
-        ("play well", "'play well' is no move"),
+        ("play well", "'play well' is not a move"),
     ],
 )
 def test_what_is_no_move_is_said_and_asked_again(play: Play, typed: str, said: str) -> None:
