@@ -79,7 +79,7 @@ def test_no_positions_and_no_such_distance(plain2: Path, compiled: bool) -> None
             assert (found.wdl.shape, found.wdl.dtype) == ((0,), np.int8)
             assert found.dtb is not None
             assert (found.dtb.shape, found.dtb.dtype) == ((0,), np.int16)
-        with pytest.raises(ArgumentError, match="'dtx' is nothing that tables store"):
+        with pytest.raises(ArgumentError, match="'dtx' is not a metric"):
             opened.probe_many([GOOD], [False], ["dtx"])  # type: ignore[list-item]
         with pytest.raises(ArgumentError, match=r"like \[Metric.DTW\], not 'dtw' alone"):
             opened.probe_many([GOOD], [False], Metric.DTW)  # type: ignore[arg-type]

@@ -108,8 +108,16 @@ def change(*keys: str, to: Any) -> Callable[[dict[str, Any]], None]:
         (change("materials", "KvM", "files", "wdl", "sha256", to="xyz"), ManifestError, "no SHA-256"),
         (change("materials", "KvM", "stats", to={}), ManifestError, "material"),
         (change("materials", "KvM", "stats", "win", to=None), ManifestError, "win is None"),
-        (change("materials", "KvM", "stats", "dtc_wins", to=[1, -1]), ManifestError, "dtc_wins is no list"),
-        (change("materials", "KvM", "stats", "dtc_losses", to="1"), ManifestError, "dtc_losses is no list"),
+        (
+            change("materials", "KvM", "stats", "dtc_wins", to=[1, -1]),
+            ManifestError,
+            "dtc_wins is not a list",
+        ),
+        (
+            change("materials", "KvM", "stats", "dtc_losses", to="1"),
+            ManifestError,
+            "dtc_losses is not a list",
+        ),
         (change("materials", "KvM", "stats", "material", to="MvK"), ManifestError, "are of MvK"),
     ],
 )

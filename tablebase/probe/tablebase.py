@@ -22,13 +22,13 @@ from tablebase.probe.values import PositionValues
 from tablebase.rules.outcome import UNKNOWN, Outcome, Probe, move_order, move_value
 from tablebase.rules.rulesets import Ruleset
 from tablebase.tables.format import Metric
-from tablebase.tables.table import DEFAULT_BYTES
+from tablebase.tables.table import DEFAULT_CACHE_BYTES
 
 
 def open_tablebase(
     path: Path | str,
     *,
-    cache_bytes: int = DEFAULT_BYTES,
+    cache_bytes: int = DEFAULT_CACHE_BYTES,
     array_bytes: int = ARRAY_BYTES,
     compiled: bool | None = None,
 ) -> Tablebase:
@@ -73,7 +73,7 @@ class Tablebase:
         self,
         *,
         ruleset: Ruleset | None = None,
-        cache_bytes: int = DEFAULT_BYTES,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
         array_bytes: int = ARRAY_BYTES,
         compiled: bool | None = None,
     ) -> None:
