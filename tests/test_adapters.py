@@ -167,5 +167,5 @@ def test_numbers_rise_and_captures_have_an_x() -> None:
     assert position.to_fen("b8") == "W:WK29,22:B10,11,18"
     assert format_move(position, parse_move(position, "c3:g7"), "a1") == "10x28"
     assert format_move(position.flip(), position.flip().legal_moves()[0], "g1").count("x") == 1
-    with pytest.raises(NotationError, match="no numbering"):
+    with pytest.raises(NotationError, match="not a numbering"):
         position.to_fen("h8")

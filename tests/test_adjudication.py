@@ -99,7 +99,7 @@ def test_a_win_in_short_notation(judge: Judge) -> None:
 def test_a_move_in_short_that_two_pieces_can_make_cannot_be_read(judge: Judge) -> None:
     judged = judge("1. ad4 2-0", "W:WKa1,Ka7:BKh6")
     assert (judged.ending, kinds(judged)) == (Ending.STOPPED, ["unreadable-move"])
-    assert "write out one of a1-d4, a7-d4" in judged.problems[0].message
+    assert "write one of a1-d4, a7-d4" in judged.problems[0].message
 
 
 def test_a_side_without_a_move_has_lost(judge: Judge) -> None:

@@ -146,7 +146,7 @@ def test_outside_the_tables_it_searches_within_the_level(ask: Ask, level: str, m
         (["pos pos=Wbb"], "not a position of this board"),
         ([f"pos pos=Ww{'e' * 31}"], "b8, its own last row"),
         ([f"pos pos={START} moves=1-2"], "not a legal move"),
-        ([f"pos pos={START} moves=c3-d4"], "no move of the Hub protocol"),
+        ([f"pos pos={START} moves=c3-d4"], "not a move of the Hub protocol"),
         ([f"pos pos={START} moves=9-99"], "99 is not a square"),
         ([f"pos pos=W{'e' * 32}", "go think"], "the side to move has lost"),
         ([f"pos pos={START}", "new-game", "go think"], "no position to search"),

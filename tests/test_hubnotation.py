@@ -66,7 +66,7 @@ def test_a_man_on_its_last_row_is_refused() -> None:
 
 @pytest.mark.parametrize("text", ["", "10", "10x26", "c3-d4", "10-14-19", "10-14x3", "100-1", "10x26x"])
 def test_what_is_no_move_is_refused(text: str) -> None:
-    with pytest.raises(NotationError, match="no move of the Hub protocol"):
+    with pytest.raises(NotationError, match="not a move of the Hub protocol"):
         parse_hub_move(Position.start(), text, Numbering.A1)
 
 

@@ -105,7 +105,7 @@ def change(*keys: str, to: Any) -> Callable[[dict[str, Any]], None]:
         (change("materials", "KvX", to={}), ManifestError, "'KvX' is not a material"),
         (change("materials", "KvM", "files", "mtc", to={}), ManifestError, "mtc"),
         (change("materials", "KvM", "files", "wdl", "size", to="9"), ManifestError, "size is '9'"),
-        (change("materials", "KvM", "files", "wdl", "sha256", to="xyz"), ManifestError, "no SHA-256"),
+        (change("materials", "KvM", "files", "wdl", "sha256", to="xyz"), ManifestError, "not a SHA-256"),
         (change("materials", "KvM", "stats", to={}), ManifestError, "material"),
         (change("materials", "KvM", "stats", "win", to=None), ManifestError, "win is None"),
         (
