@@ -28,7 +28,7 @@ def canonical(material: Material) -> Material:
 
 def successor_pairs(pair: Material) -> set[Material]:
     """The pairs that one move leads to from a material or its mirror, other than itself."""
-    after = pair.after_a_move() | pair.mirror.after_a_move()
+    after = pair.successors() | pair.mirror.successors()
     return {canonical(material) for material in after} - {pair}
 
 
@@ -127,7 +127,7 @@ def require_tables(manifest: Manifest, slices: Iterable[Material], metric: Metri
     Raises:
         MissingTableError: one is not there; the message names it and the command that makes it.
     """
-    slices = sorted(slices, key=Material.place)
+    slices = sorted(slices, key=Material.sort_key)
     for material in slices:
         record = manifest.slices.get(material)
         if record is None or metric not in record.files:

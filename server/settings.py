@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tablebase.errors import ArgumentError, quote
 from tablebase.games.adjudication import MAX_PLIES
 from tablebase.report.positions import SEARCH_EFFORT
-from tablebase.tables.table import DEFAULT_BYTES
+from tablebase.tables.table import DEFAULT_CACHE_BYTES
 
 PREFIX = "SHASHKI_"
 """What a setting's name begins with in the environment."""
@@ -35,7 +35,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     cache_bytes: _Bytes = Field(
-        DEFAULT_BYTES, description="how much memory decoded frames may take, in bytes"
+        DEFAULT_CACHE_BYTES, description="how much memory decoded frames may take, in bytes"
     )
     array_bytes: _Bytes = Field(
         64 << 20,

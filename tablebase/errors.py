@@ -1,98 +1,98 @@
-"""The errors of the library: every one of them is a `TablebaseError`.
+"""Errors of the library, all subclasses of `TablebaseError`.
 
-Each message says what is wrong, where, and what to do about it. Errors that mirror one of Python's own kinds
-are also that kind, so that `except ValueError` around a parser works as a stranger expects.
+Each message says what is wrong, where, and what to do. An error that corresponds to a built-in one is also a
+subclass of that, so that `except ValueError` around a parser works as usual.
 """
 
 
 class TablebaseError(Exception):
-    """Anything this library refuses or fails to do."""
+    """Base class of all errors of this library."""
 
 
 class NotationError(TablebaseError, ValueError):
-    """A FEN or a move that cannot be read: the message quotes the part that is wrong."""
+    """Invalid text of a FEN or a move; the message quotes the wrong part."""
 
 
 class IllegalPositionError(TablebaseError, ValueError):
-    """Pieces that can stand so in no game: the message names the squares."""
+    """A placement of pieces that no game can have; the message names the squares."""
 
 
 class IllegalMoveError(TablebaseError, ValueError):
-    """A move that the rules do not allow in the position it was asked of."""
+    """A move that the rules of the game do not allow in its position."""
 
 
 class CounterError(TablebaseError, ValueError):
-    """A counter of a draw rule that is no count: the message names it."""
+    """An invalid counter of a draw rule; the message names the counter."""
 
 
 class ArgumentError(TablebaseError, ValueError):
-    """An argument that makes no sense, by itself or beside another one: the message says why."""
+    """An invalid argument, or invalid combination of arguments; the message says why."""
 
 
 class RulesetError(TablebaseError, KeyError):
-    """A name that is no ruleset: the message lists those there are."""
+    """An unknown name of a ruleset; the message lists the rulesets."""
 
     def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""  # a KeyError would show its message quoted
+        return str(self.args[0]) if self.args else ""  # a KeyError shows its message in quotes
 
 
 class MaterialError(TablebaseError, ValueError):
-    """A text or counts that are no material: the message says what one looks like."""
+    """Invalid text or counts of a material; the message shows a valid one."""
 
 
 class MissingTableError(TablebaseError, KeyError):
-    """A position whose table is not there: the message names the table and the command that makes it."""
+    """A table that is needed but missing; the message names it and the command that makes it."""
 
     def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""  # a KeyError would show its message quoted
+        return str(self.args[0]) if self.args else ""  # a KeyError shows its message in quotes
 
 
 class TooManyPiecesError(MissingTableError):
-    """A position with more pieces than the tables hold: the message says how many they hold."""
+    """A position with more pieces than the tables have; the message gives their number."""
 
 
 class NoSuchPositionError(TablebaseError, LookupError):
-    """A random position of a kind that there is none of."""
+    """A request for a random position of a kind that does not exist."""
 
 
 class TooRareError(TablebaseError, LookupError):
-    """A random position of a kind so rare that none was found within the effort allowed."""
+    """A request for a random position of a kind too rare to be found within the allowed effort."""
 
 
 class MissingPackageError(TablebaseError, ImportError):
-    """A package that an optional part of the library needs and that is not installed."""
+    """An optional part of the library needs a package that is not installed."""
 
 
 class ClosedError(TablebaseError, ValueError):
-    """A table or a tablebase that was asked after it had been closed."""
+    """Use of a table or tablebase after it was closed."""
 
 
 class DataDirectoryError(TablebaseError, OSError):
-    """A data directory that is not there or is no directory."""
+    """A data directory that does not exist or is not a directory."""
 
 
 class GameFileError(TablebaseError, OSError):
-    """A file of games that is not there or cannot be read: the message names it and says why."""
+    """A file of games that does not exist or cannot be read; the message says why."""
 
 
 class TableError(TablebaseError):
-    """A table file or a manifest that cannot be used: the message names the file."""
+    """A table file or manifest that cannot be used; the message names the file."""
 
 
 class NotATableError(TableError):
-    """A file that is no table of this project at all, or what has the name of a table and is no file."""
+    """A file that is not a table of this project, or a directory with the name of a table."""
 
 
 class WrongVersionError(TableError):
-    """A table or manifest of another format version, or made under other rules: generate again."""
+    """A table or manifest of another format version or other draw rules; generate it again."""
 
 
 class TruncatedTableError(TableError):
-    """A table file that ends before, or goes on after, the length its header gives."""
+    """A table file that is shorter or longer than its header says."""
 
 
 class DamagedTableError(TableError):
-    """A table file whose bytes are not those that were written."""
+    """A table file whose bytes have changed since it was written."""
 
 
 class DamagedHeaderError(DamagedTableError):
@@ -100,13 +100,13 @@ class DamagedHeaderError(DamagedTableError):
 
 
 class DamagedFrameError(DamagedTableError):
-    """Damage in one frame of a table file: the message gives the frame's number."""
+    """Damage in one frame of a table file; the message gives the number of the frame."""
 
 
 class ManifestError(TableError):
-    """A manifest that is missing, or that is not one."""
+    """A manifest that is missing or damaged."""
 
 
 def quote(text: str, longest: int = 60) -> str:
-    """The text as a message shows it: in quotes, escaped, and cut after `longest` characters."""
+    """Return the text for a message: quoted, escaped, and cut after `longest` characters."""
     return repr(text) if len(text) <= longest else repr(text[:longest]) + "..."

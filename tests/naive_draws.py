@@ -1,6 +1,7 @@
 """The official draw rules told once more, plainly: from the whole list of positions and moves, backward."""
 
-from tablebase.board.position import MAIN_ROAD, Color, Move, Piece, Position
+from tablebase.board.position import Color, Move, Piece, Position
+from tablebase.board.squares import MAIN_ROAD
 
 Game = tuple[list[Position], list[Move]]
 

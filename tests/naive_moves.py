@@ -5,7 +5,8 @@ results."""
 
 from collections.abc import Iterator
 
-from tablebase.board.position import SQUARE_NAMES, Color, Position
+from tablebase.board.position import Color, Position
+from tablebase.board.squares import SQUARE_NAMES
 
 Board = dict[tuple[int, int], str]  # (column, row) -> one of w W b B
 

@@ -4,7 +4,8 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from tablebase.board.position import FIRST_ROW, LAST_ROW, Color, Position
+from tablebase.board.position import Color, Position
+from tablebase.board.squares import FIRST_ROW, LAST_ROW
 
 
 def _build(squares: list[int], kinds: list[int], turn: Color) -> Position:

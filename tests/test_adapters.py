@@ -90,11 +90,11 @@ def test_boards_of_other_games_are_refused() -> None:
 def test_moves_of_another_position_are_refused() -> None:
     board = Board("russian")
     (theirs, *_) = board.legal_moves()
-    with pytest.raises(IllegalMoveError, match="legal there: "):
+    with pytest.raises(IllegalMoveError, match="legal moves: "):
         move_of(Position.from_fen("W:Wa1:Bh8"), theirs)
     with pytest.raises(IllegalMoveError):
         pydraughts_move(board, Position.from_fen("W:Wa1:Bh8").legal_moves()[0])
-    with pytest.raises(NotationError, match="0 is no square"):
+    with pytest.raises(NotationError, match="0 is not a square"):
         move_of(Position.start(), Move(board, steps_move=[0, 0]))
 
 
@@ -167,5 +167,5 @@ def test_numbers_rise_and_captures_have_an_x() -> None:
     assert position.to_fen("b8") == "W:WK29,22:B10,11,18"
     assert format_move(position, parse_move(position, "c3:g7"), "a1") == "10x28"
     assert format_move(position.flip(), position.flip().legal_moves()[0], "g1").count("x") == 1
-    with pytest.raises(NotationError, match="no numbering"):
+    with pytest.raises(NotationError, match="not a numbering"):
         position.to_fen("h8")

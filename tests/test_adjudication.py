@@ -99,7 +99,7 @@ def test_a_win_in_short_notation(judge: Judge) -> None:
 def test_a_move_in_short_that_two_pieces_can_make_cannot_be_read(judge: Judge) -> None:
     judged = judge("1. ad4 2-0", "W:WKa1,Ka7:BKh6")
     assert (judged.ending, kinds(judged)) == (Ending.STOPPED, ["unreadable-move"])
-    assert "write out one of a1-d4, a7-d4" in judged.problems[0].message
+    assert "write one of a1-d4, a7-d4" in judged.problems[0].message
 
 
 def test_a_side_without_a_move_has_lost(judge: Judge) -> None:
@@ -205,12 +205,12 @@ def test_where_a_game_cut_short_would_lead(judge: Judge) -> None:
     ("moves", "ply", "kind", "says"),
     [
         ("1. c3-d4 d6-c5 2. b2-b3", 3, ProblemKind.UNREADABLE_MOVE, "'b3' is a light square"),
-        ("1. c3-d4 d6-c5 2. hello", 3, ProblemKind.UNREADABLE_MOVE, "'hello' is no move"),
+        ("1. c3-d4 d6-c5 2. hello", 3, ProblemKind.UNREADABLE_MOVE, "'hello' is not a move"),
         ("1. 22-18", 1, ProblemKind.UNREADABLE_MOVE, "name the numbering"),
-        ("1. c3-d4 b6-c5 2. b2-c3", 3, ProblemKind.ILLEGAL_MOVE, "legal there: d4:b6"),
+        ("1. c3-d4 b6-c5 2. b2-c3", 3, ProblemKind.ILLEGAL_MOVE, "legal moves: d4:b6"),
         ("1. c3-d4 d6-d5", 2, ProblemKind.UNREADABLE_MOVE, "'d5' is a light square"),
-        ("1. d6-c5", 1, ProblemKind.ILLEGAL_MOVE, "legal there: a3-b4"),
-        ("1. c3-d4 f6-g5 2. d4-e5 d6:f4:h2", 4, ProblemKind.ILLEGAL_MOVE, "legal there: d6:f4"),
+        ("1. d6-c5", 1, ProblemKind.ILLEGAL_MOVE, "legal moves: a3-b4"),
+        ("1. c3-d4 f6-g5 2. d4-e5 d6:f4:h2", 4, ProblemKind.ILLEGAL_MOVE, "legal moves: d6:f4"),
     ],
 )
 def test_a_move_that_cannot_be_played(
@@ -230,7 +230,7 @@ def test_an_ambiguous_capture_is_refused_and_its_full_path_taken(judge: Judge) -
     start = "B:Wd2,c5,f6,c7:BKg5,a7"
     judged = judge("1... g5:e1", start)
     assert kinds(judged) == [ProblemKind.UNREADABLE_MOVE]
-    assert "ambiguous; write out one of g5:e7:b4:e1, g5:d8:a5:e1" in judged.problems[0].message
+    assert "ambiguous; write one of g5:e7:b4:e1, g5:d8:a5:e1" in judged.problems[0].message
     for path, left in (("g5:e7:b4:e1", "Wc7"), ("g5:d8:a5:e1", "Wc5")):
         assert judge(f"1... {path}", start).plies[0].after.position.to_fen() == f"W:{left}:BKe1,a7"
     # One landing square on the way is enough to tell them apart.

@@ -6,14 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import positions
 
-from tablebase.board.position import (
+from tablebase.board.position import Color, Position
+from tablebase.board.squares import (
     DOWN_RAYS,
     MAIN_ROAD,
     RAYS,
     SQUARE_NAMES,
     UP_RAYS,
-    Color,
-    Position,
     parse_square,
     reverse,
     square_name,
@@ -42,7 +41,7 @@ def test_a_number_beyond_the_board_has_no_name(number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("a2", "light"), ("i1", "no square"), ("", "no square"), ("a11", "no square")]
+    ("text", "said"), [("a2", "light"), ("i1", "not a square"), ("", "not a square"), ("a11", "not a square")]
 )
 def test_what_is_no_dark_square_is_refused(text: str, said: str) -> None:
     with pytest.raises(NotationError, match=said):

@@ -40,8 +40,8 @@ def test_arrays_that_are_parts_of_others() -> None:
         ((0, 0, 16, 16), "more than one piece on b2"),
         ((1 << 31, 0, 0, 1), "white man on h8"),
         ((0, 1 << 31, 1, 0), "black man on a1"),
-        ((1 << 32, 0, 0, 1), "wm = 0x100000000 is no set of squares"),
-        ((1, 0, 0, -2), "bk = -0x2 is no set of squares"),
+        ((1 << 32, 0, 0, 1), "wm = 0x100000000 is not a set of squares"),
+        ((1, 0, 0, -2), "bk = -0x2 is not a set of squares"),
     ],
 )
 def test_the_first_illegal_position_is_named(wrong: tuple[int, int, int, int], message: str) -> None:
@@ -79,7 +79,7 @@ def test_no_positions_and_no_such_distance(plain2: Path, compiled: bool) -> None
             assert (found.wdl.shape, found.wdl.dtype) == ((0,), np.int8)
             assert found.dtb is not None
             assert (found.dtb.shape, found.dtb.dtype) == ((0,), np.int16)
-        with pytest.raises(ArgumentError, match="'dtx' is nothing that tables store"):
+        with pytest.raises(ArgumentError, match="'dtx' is not a metric"):
             opened.probe_many([GOOD], [False], ["dtx"])  # type: ignore[list-item]
         with pytest.raises(ArgumentError, match=r"like \[Metric.DTW\], not 'dtw'"):
             opened.probe_many([GOOD], [False], Metric.DTW)  # type: ignore[arg-type]

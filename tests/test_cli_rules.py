@@ -129,7 +129,7 @@ def test_a_line_does_not_settle_for_a_draw_where_a_move_is_unknown(run: Run) -> 
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
-        ([THREE_KINGS, "--ruleset", "house"], "'house' is no ruleset; there are official"),
+        ([THREE_KINGS, "--ruleset", "house"], "'house' is not a ruleset; the rulesets are official"),
         ([f"{THREE_KINGS}:C1,1,1,1,1:C1,1,1,1,1"], "2 fields of counters"),
         ([f"{THREE_KINGS}:C1"], "'C1'"),
     ],

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from strategies import random_positions
 
 from tablebase.board.counters import Counters
-from tablebase.board.position import LAST_ROW, Color, Move, Position, has_capture
+from tablebase.board.position import Color, Move, Position, has_capture
+from tablebase.board.squares import LAST_ROW
 from tablebase.rules.clock import Clock, GameStatus, RuleState, Unit
 from tablebase.rules.ruleset import RuleName
 from tablebase.rules.rulesets import RULESETS

@@ -12,7 +12,8 @@ import pytest
 
 from tablebase.board.counters import Counters
 from tablebase.board.notation import parse_move
-from tablebase.board.position import SQUARE_NAMES, Color, Position
+from tablebase.board.position import Color, Position
+from tablebase.board.squares import SQUARE_NAMES
 from tablebase.games.search import win_oracle
 from tablebase.probe.tablebase import open_tablebase
 from tablebase.rules.clock import BoardWon, Clock, GameStatus, RuleState, Ruling

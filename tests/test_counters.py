@@ -65,9 +65,9 @@ def test_a_fen_may_carry_counters() -> None:
     ("field", "said"),
     [
         ("C29", "C and five numbers"),
-        ("C3,3,0", "'C3,3,0' is no field of counters"),
+        ("C3,3,0", "'C3,3,0' is not a field of counters"),
         ("C9999999,0,0,0,1", "five numbers from 0 to 999999"),
-        ("C-1,0,0,0,1", "'C-1,0,0,0,1' is no field of counters"),
+        ("C-1,0,0,0,1", "'C-1,0,0,0,1' is not a field of counters"),
         ("C1,2,3,4,", "C and five"),
         ("C1,2,3,4,5:C1,2,3,4,5", "2 fields of counters"),
     ],

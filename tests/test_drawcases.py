@@ -20,7 +20,8 @@ from tablebase import (
     find_ruleset,
     open_tablebase,
 )
-from tablebase.board.position import MAIN_ROAD, legal_moves, position_after
+from tablebase.board.position import legal_moves, position_after
+from tablebase.board.squares import MAIN_ROAD
 from tablebase.games.lone_kings import DrawCase, DrawRule, MainRoadSearch, draw_cases
 
 THREE_KINGS, MAIN_ROAD_RULE = DrawRule

@@ -29,7 +29,8 @@ from generator.run import generate
 from generator.verify.values import Values
 from tablebase import MissingTableError, Position, Tablebase, open_tablebase
 from tablebase.board.material import Material, materials
-from tablebase.board.position import MAIN_ROAD, Color, legal_moves, position_after
+from tablebase.board.position import Color, legal_moves, position_after
+from tablebase.board.squares import MAIN_ROAD
 from tablebase.cli.main import main
 from tablebase.errors import DamagedTableError
 from tablebase.games.lone_kings import OFFICIAL_CASE, MainRoadSearch, draw_cases

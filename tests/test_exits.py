@@ -24,7 +24,8 @@ from generator.solver.subsets import subsets
 from generator.solver.successors import DRAWN, SuccessorTables
 from generator.solver.workspace import Workspace
 from tablebase.board.material import Material
-from tablebase.board.position import ALL_SQUARES, Position, legal_moves, position_after
+from tablebase.board.position import Position, legal_moves, position_after
+from tablebase.board.squares import ALL_SQUARES
 from tablebase.kernels.jit import for_python
 
 GOLDEN = Path(__file__).parent / "golden"

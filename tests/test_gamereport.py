@@ -159,7 +159,7 @@ def test_the_command_refuses(run: Callable[..., tuple[int, str, str]], tmp_path:
     assert f"{file} has no game" in err
     status, _, err = run("adjudicate", str(file), "--ruleset", "house")
     assert status == 2
-    assert "'house' is no ruleset; there are official" in err
+    assert "'house' is not a ruleset; the rulesets are official" in err
     status, _, err = run("adjudicate", str(tmp_path / "nowhere.pdn"))
     assert status == 2
     assert "nowhere.pdn cannot be read: No such file" in err
@@ -180,8 +180,8 @@ def client(tables4: Path) -> Iterator[FlaskClient]:
     [
         ("/v1/game", "", 400, "bad-body", "the body has no game"),
         ("/v1/game", "{x", 200, "", ""),
-        ("/v1/game?ruleset=house", "1. c3-d4", 400, "bad-ruleset", "'house' is no ruleset"),
-        ("/v1/game?numbering=h8", "1. c3-d4", 400, "bad-parameter", "'h8' is no numbering"),
+        ("/v1/game?ruleset=house", "1. c3-d4", 400, "bad-ruleset", "'house' is not a ruleset"),
+        ("/v1/game?numbering=h8", "1. c3-d4", 400, "bad-parameter", "'h8' is not a numbering"),
         ("/v1/game", "1. c3-d4 *\n" * LIMITS.max_games, 200, "", ""),
         ("/v1/game", "1. c3-d4 *\n" * (LIMITS.max_games + 1), 400, "bad-body", "more than 50 games"),
         ("/v1/game", " " * (LIMITS.max_pdn_bytes + 1), 413, "about:blank", ""),

@@ -143,11 +143,11 @@ def test_outside_the_tables_it_searches_within_the_level(ask: Ask, level: str, m
         (["set-param name=ruleset value=x"], "ruleset cannot be 'x'"),
         (["go think"], "no position to search"),
         (["pos"], "pos has no position"),
-        (["pos pos=Wbb"], "no position of this board"),
+        (["pos pos=Wbb"], "not a position of this board"),
         ([f"pos pos=Ww{'e' * 31}"], "b8, its own last row"),
-        ([f"pos pos={START} moves=1-2"], "no legal move"),
-        ([f"pos pos={START} moves=c3-d4"], "no move of the Hub protocol"),
-        ([f"pos pos={START} moves=9-99"], "99 is no square"),
+        ([f"pos pos={START} moves=1-2"], "not a legal move"),
+        ([f"pos pos={START} moves=c3-d4"], "not a move of the Hub protocol"),
+        ([f"pos pos={START} moves=9-99"], "99 is not a square"),
         ([f"pos pos=W{'e' * 32}", "go think"], "the side to move has lost"),
         ([f"pos pos={START}", "new-game", "go think"], "no position to search"),
         (["level depth=deep"], "depth cannot be 'deep'"),
@@ -292,7 +292,7 @@ def test_a_bad_ruleset_is_bad_use(program: Path) -> None:
         [program, "hub", "--ruleset", "x"], input="", capture_output=True, text=True, timeout=120, check=False
     )
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert "'x' is no ruleset" in ran.stderr
+    assert "'x' is not a ruleset" in ran.stderr
 
 
 # pydraughts' driver

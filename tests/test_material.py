@@ -92,7 +92,7 @@ def test_what_a_move_leads_to() -> None:
             if after.own_men | after.own_kings:
                 seen.setdefault(material, set()).add(Material.of(after))
     for material, found in seen.items():
-        assert found <= material.after_a_move(), material
-    assert seen[Material(2, 0, 1, 0)] == Material(2, 0, 1, 0).after_a_move() == {Material(1, 0, 2, 0)}
-    told = {str(material) for material in Material(1, 1, 0, 2).after_a_move()}
+        assert found <= material.successors(), material
+    assert seen[Material(2, 0, 1, 0)] == Material(2, 0, 1, 0).successors() == {Material(1, 0, 2, 0)}
+    told = {str(material) for material in Material(1, 1, 0, 2).successors()}
     assert told == {"MMvKM", "MvKM", "MMvKK", "MvKK"}

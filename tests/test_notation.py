@@ -9,7 +9,8 @@ from naive_moves import routes
 from strategies import positions, random_positions
 
 from tablebase.board.notation import GAME_TYPE, Numbering, format_fen, format_move, parse_fen, parse_move
-from tablebase.board.position import Color, Position, legal_moves, parse_square, position_after, square_name
+from tablebase.board.position import Color, Position, legal_moves, position_after
+from tablebase.board.squares import parse_square, square_name
 from tablebase.errors import IllegalMoveError, IllegalPositionError, NotationError
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -84,17 +85,17 @@ def bug_cases() -> list[dict[str, str]]:
         ("W:Wa1:Bh8:H", "'H' after the pieces"),
         ("W:Wa1:H0:Bh8", "field 'H0'"),
         ("W:Wa1:Ba8", "black piece 'a8': 'a8' is a light square"),
-        ("W:Wi9:Bh8", "white piece 'i9': 'i9' is no square"),
-        ("W:WA1:Bh8", "white piece 'A1': 'A1' is no square"),
+        ("W:Wi9:Bh8", "white piece 'i9': 'i9' is not a square"),
+        ("W:WA1:Bh8", "white piece 'A1': 'A1' is not a square"),
         ("W:WDa1:Bh8", "white piece 'Da1'"),
         ("W:WKKa1:Bh8", "'KKa1'"),
-        ("W:Wa1-c1:Bh8", "'a1-c1' is no square"),
+        ("W:Wa1-c1:Bh8", "'a1-c1' is not a square"),
         ("W:Wa1,,c3:Bh8", "comma with no piece"),
         ("W:Wa1,:Bh8", "comma with no piece"),
-        ("W:Wa1 c3:Bh8", "'a1 c3' is no square"),
-        ("W:Wa1:Bh8..", "'h8.' is no square"),
-        ("W:W١:Bh8", "is no square"),
-        ("W:W²:Bh8", "is no square"),
+        ("W:Wa1 c3:Bh8", "'a1 c3' is not a square"),
+        ("W:Wa1:Bh8..", "'h8.' is not a square"),
+        ("W:W١:Bh8", "is not a square"),
+        ("W:W²:Bh8", "is not a square"),
     ],
 )
 def test_what_is_no_fen_is_refused_and_quoted(text: str, said: str) -> None:
@@ -180,7 +181,7 @@ def test_a_numbering_unknown_or_a_range_backward_is_refused() -> None:
         parse_fen("W:W1:B", "h8")
     with pytest.raises(NotationError, match="runs backward"):
         parse_fen("W:W4-1:B", "a1")
-    with pytest.raises(NotationError, match="33 is no square"):
+    with pytest.raises(NotationError, match="33 is not a square"):
         parse_fen("W:W30-33:B", "a1")
     with pytest.raises(IllegalPositionError, match="more than one piece on c1"):
         parse_fen("W:W1-4,2:B", "a1")
@@ -235,7 +236,7 @@ def test_the_letter_of_a_file_is_enough_where_one_move_fits() -> None:
     with pytest.raises(IllegalMoveError, match="c5-b6, c5-d6"):
         read(two, "cd8")
     kings = "W:WKa1,Ka7:Bh6"
-    with pytest.raises(NotationError, match="ambiguous; write out one of a1-d4, a7-d4"):
+    with pytest.raises(NotationError, match="ambiguous; write one of a1-d4, a7-d4"):
         read(kings, "ad4")
     assert (read(kings, "a1d4"), read(kings, "ac5")) == ("a1-d4", "a7-c5")
     # One of two pieces of the file has to capture, so that the other does not count.
@@ -261,7 +262,7 @@ def test_the_route_given_exactly_goes_before_longer_ones() -> None:
 
 def test_an_ambiguous_move_is_refused_with_what_it_may_mean() -> None:
     crossing = "W:WKd8,e5:Bf2,b4,f4,f6"  # d8 to a5 over f6 and b4, and f4 or f2 between
-    with pytest.raises(NotationError, match="ambiguous; write out one of d8:g5:d2:a5, d8:h4:e1:a5"):
+    with pytest.raises(NotationError, match="ambiguous; write one of d8:g5:d2:a5, d8:h4:e1:a5"):
         read(crossing, "d8:a5")
     assert read(crossing, "d8:g5:d2:a5") == read(crossing, "d8:d2:a5") == "d8:g5:d2:a5"
     assert read(crossing, "d8:h4:e1:a5") == read(crossing, "d8xh4xa5") == "d8:h4:e1:a5"
@@ -287,12 +288,12 @@ def test_what_is_no_move_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["c3-e5", "c3-b2", "d4-e5", "h8-g7", "c3-b4-a5", "c3-c3"])
 def test_a_move_that_is_not_legal_is_refused_with_those_that_are(text: str) -> None:
-    with pytest.raises(IllegalMoveError, match="legal there: c3-b4, c3-d4"):
+    with pytest.raises(IllegalMoveError, match="legal moves: c3-b4, c3-d4"):
         read("W:Wc3:Bh8", text)
 
 
 def test_a_capture_must_be_carried_to_its_end() -> None:
-    with pytest.raises(IllegalMoveError, match="legal there: c3:c7"):
+    with pytest.raises(IllegalMoveError, match="legal moves: c3:c7"):
         read("W:Wc3:Bd4,d6", "c3:e5")
 
 

@@ -25,7 +25,7 @@ def test_text_and_numbers() -> None:
         assert Outcome.from_wdl(wdl).wdl == wdl
         assert (-Outcome.from_wdl(wdl)).wdl == -wdl
     assert -Outcome.UNKNOWN is Outcome.UNKNOWN
-    with pytest.raises(ArgumentError, match="3 is no outcome"):
+    with pytest.raises(ArgumentError, match="3 is not an outcome"):
         Outcome.from_wdl(3)
 
 

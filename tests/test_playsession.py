@@ -119,15 +119,15 @@ def test_undo_goes_to_the_persons_own_turn(play: Play) -> None:
     _, out, _ = play(TRIANGLE, "undo|a3-b2|quit", "--side", "black")
     assert "White plays d2-a5." in out
     assert "black> undo\nThere is no move of yours to take back." in out
-    assert "legal there: e1-" in out
+    assert "legal moves: e1-" in out
 
 
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("c3-d4", "is no legal move in W:WKc1,Kd2,Ka3:BKe1; legal there: c1-b2"),
+        ("c3-d4", "is not a legal move in W:WKc1,Kd2,Ka3:BKe1; legal moves: c1-b2"),
         ("9-13", "name the numbering by its square 1"),
-        ("play well", "'play well' is no move"),
+        ("play well", "'play well' is not a move"),
     ],
 )
 def test_what_is_no_move_is_said_and_asked_again(play: Play, typed: str, said: str) -> None:

@@ -12,7 +12,6 @@ from strategies import positions, random_positions
 
 from tablebase.board.notation import parse_move
 from tablebase.board.position import (
-    SQUARE_NAMES,
     Color,
     Move,
     Piece,
@@ -21,11 +20,10 @@ from tablebase.board.position import (
     has_capture,
     legal_moves,
     moves_along,
-    parse_square,
     play,
     position_after,
-    reverse,
 )
+from tablebase.board.squares import SQUARE_NAMES, parse_square, reverse
 from tablebase.errors import IllegalMoveError
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -303,7 +301,7 @@ def test_play_takes_any_route_to_a_legal_result() -> None:
 def test_an_illegal_move_is_refused_with_what_would_be_legal() -> None:
     position = Position.from_fen("W:Wc3:Bd4")
     quiet = Move((parse_square("c3"), parse_square("b4")), (), Piece.MAN, False)
-    with pytest.raises(IllegalMoveError, match="c3-b4 is not legal in W:Wc3:Bd4; legal there: c3:e5"):
+    with pytest.raises(IllegalMoveError, match="c3-b4 is not legal in W:Wc3:Bd4; legal moves: c3:e5"):
         position.play(quiet)
     with pytest.raises(IllegalMoveError, match="has lost"):
         Position.from_fen("W:W:Bd4").play(quiet)

@@ -23,7 +23,7 @@ def test_rulesets_are_found_by_name() -> None:
         "lidraughts",
         "king-moves-only",
     }
-    with pytest.raises(RulesetError, match="'blitz' is no ruleset; there are official, "):
+    with pytest.raises(RulesetError, match="'blitz' is not a ruleset; the rulesets are official, "):
         find_ruleset("blitz")
 
 

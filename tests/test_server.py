@@ -267,7 +267,7 @@ def test_a_parameter_that_is_missing_or_unknown(client: FlaskClient, path: str) 
     assert f"{path}?fen=" in body["detail"]
     body = problem(client.get(path, query_string={"fen": "W:WKa1:BKh8", "numbering": "h1"}), 400)
     assert body["type"].endswith(":bad-parameter")
-    assert "parameter numbering: 'h1' is no numbering" in body["detail"]
+    assert "parameter numbering: 'h1' is not a numbering" in body["detail"]
     assert (
         "numbering"
         in problem(client.get(path, query_string={"fen": "W:W:B", "numbering": ""}), 400)["detail"]

@@ -78,7 +78,7 @@ def test_a_thousand_and_no_more(client: FlaskClient) -> None:
         ({"json": {"positions": "W:WKa1:BKh8"}}, "positions: input should be a valid list"),
         ({"json": {"positions": [1]}}, "positions.0: input should be a valid string"),
         ({"json": {"positions": ["W:W:B"], "fen": "x"}}, "fen: extra inputs are not permitted"),
-        ({"json": {"positions": ["W:W:B"], "numbering": "h1"}}, "'h1' is no numbering"),
+        ({"json": {"positions": ["W:W:B"], "numbering": "h1"}}, "'h1' is not a numbering"),
     ],
 )
 def test_what_is_no_such_body(client: FlaskClient, sent: dict[str, Any], says: str) -> None:

@@ -161,8 +161,8 @@ def test_without_tables_the_counts_are_told(tmp_path: Path) -> None:
         ({"repetitions": ""}, "bad-counter", "the parameter repetitions is ''"),
         ({"balance_plies": "1000000"}, "bad-counter", "a whole number from 0 to 999999"),
         ({"balance_plies": "1\u0662"}, "bad-counter", "the parameter balance_plies is"),
-        ({"ruleset": "house"}, "bad-ruleset", "'house' is no ruleset; there are official"),
-        ({"ruleset": ""}, "bad-ruleset", "'' is no ruleset"),
+        ({"ruleset": "house"}, "bad-ruleset", "'house' is not a ruleset; the rulesets are official"),
+        ({"ruleset": ""}, "bad-ruleset", "'' is not a ruleset"),
         (
             {"fen": f"{THREE_KINGS}:C1,1,0,0,1", "road_moves": "0"},
             "bad-counter",

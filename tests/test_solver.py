@@ -30,7 +30,8 @@ from generator.solver.subsets import subsets
 from generator.solver.successors import DRAWN, LONGEST_PLIES, SuccessorTables
 from generator.solver.workspace import Workspace
 from tablebase.board.material import Material
-from tablebase.board.position import ALL_SQUARES, Color, Position, legal_moves, position_after
+from tablebase.board.position import Color, Position, legal_moves, position_after
+from tablebase.board.squares import ALL_SQUARES
 from tablebase.kernels.jit import for_python, reported
 from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL
 from tablebase.tables.format import Metric

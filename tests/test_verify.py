@@ -344,7 +344,7 @@ def test_a_file_that_is_no_table_is_found(copy: Path) -> None:
         15, hashlib.sha256(b"no table at all").hexdigest()
     )
     manifest.save(copy)
-    assert "KvK.dtc is no table" in str(the_problem(verify(copy)))
+    assert "KvK.dtc is not a table" in str(the_problem(verify(copy)))
 
 
 def test_a_table_beside_the_manifest_is_noted(copy: Path) -> None:

@@ -110,7 +110,7 @@ def _add_stats(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def _stats(args: argparse.Namespace) -> int:
     _check_directory(args.data)
     slices = Manifest.load(args.data).slices
-    in_order = sorted(slices, key=Material.place)
+    in_order = sorted(slices, key=Material.sort_key)
     found = [counted for material in in_order if (counted := slices[material].statistics)]
     if args.json:
         print(json.dumps([asdict(statistics) for statistics in found], indent=1))

@@ -161,7 +161,7 @@ def task_graph(work: Plan, most_positions: int = TASK_POSITIONS, there: Containe
     led_to = {child for pair in work.order for child in successor_pairs(pair)}
     for pair in work.order:
         children = tuple(
-            last_of[child] for child in sorted(successor_pairs(pair) & wanted, key=Material.place)
+            last_of[child] for child in sorted(successor_pairs(pair) & wanted, key=Material.sort_key)
         )
         leaves = pair in led_to
         if pair in known:

@@ -143,7 +143,7 @@ def leave_king_moves_alone(
     stale = False  # whether positions with a capture are filled from outcomes that have changed since
     pieces = 0
     # What a move leads to comes first: fewer pieces, then fewer men.
-    for first, last in sorted(pairs, key=lambda pair: pair[0].place()):
+    for first, last in sorted(pairs, key=lambda pair: pair[0].sort_key()):
         if stale and first.pieces > pieces:
             values.fill(lambda more: None)
             stale = False
@@ -228,7 +228,7 @@ def check_draws(directory: Path, jobs: int = 1, progress: Progress | None = None
         found = list(LoneKings(values, most))
         values = Values(directory, touched, (Metric.WDL,), manifest.ruleset, pool, jobs)
         values.fill(_counter(progress, "outcomes", touched))
-        every = sorted(manifest.slices, key=Material.place)
+        every = sorted(manifest.slices, key=Material.sort_key)
 
         def outcomes(rules: Sequence[RuleName]) -> RuleOutcomes:
             counted = changed_outcomes(values, changed, every)

@@ -19,7 +19,8 @@ from generator.materials import capture_closure, require_tables
 from generator.verify.derive import ValueArrays
 from generator.verify.values import Values
 from tablebase.board.material import Material
-from tablebase.board.position import MAIN_ROAD, Position
+from tablebase.board.position import Position
+from tablebase.board.squares import MAIN_ROAD
 from tablebase.errors import DamagedTableError
 from tablebase.kernels.index import Layout, sets_at, slot_of
 from tablebase.kernels.jit import inlined, kernel

@@ -10,8 +10,7 @@ from generator.solver.solver import Pair, SliceSolver
 from tablebase import __version__
 from tablebase.board.material import Material
 from tablebase.rules.rulesets import Ruleset
-from tablebase.tables.format import Mapping as Map
-from tablebase.tables.format import Metric, table_name, write_packed
+from tablebase.tables.format import MapFunction, Metric, table_name, write_packed
 from tablebase.tables.manifest import SliceRecord
 from tablebase.tables.table import Table
 
@@ -28,7 +27,11 @@ def can_restore(pair: Material, slices: Mapping[Material, SliceRecord], with_sco
 
 
 def restore_pair(
-    solver: SliceSolver, pair: Material, directory: Path, slices: Mapping[Material, SliceRecord], run: Map
+    solver: SliceSolver,
+    pair: Material,
+    directory: Path,
+    slices: Mapping[Material, SliceRecord],
+    run: MapFunction,
 ) -> Pair:
     """Fill in the successor tables of a pair from its files, or solve it again if files are missing.
 
@@ -56,7 +59,7 @@ def restore_pair(
     return results
 
 
-def _read(solver: SliceSolver, material: Material, directory: Path, run: Map) -> Results:
+def _read(solver: SliceSolver, material: Material, directory: Path, run: MapFunction) -> Results:
     """Read the values of a material from its files."""
     results = solver.empty_results(material)
     for metric in restores_from(solver.with_scores):
@@ -72,7 +75,7 @@ def write_pair(
     metrics: Sequence[Metric],
     ruleset: Ruleset,
     before: Mapping[Material, SliceRecord],
-    run: Map,
+    run: MapFunction,
 ) -> dict[Material, SliceRecord]:
     """Write the tables of a solved pair.
 

@@ -15,10 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tablebase.board.squares import ALL_SQUARES
 from tablebase.kernels.bits import reverse
 from tablebase.kernels.index import Layout, men_at, slot_of, unrank
 from tablebase.kernels.jit import inlined, kernel
-from tablebase.kernels.movegen import ALL_SQUARES, BUFFER_ROWS, captures, has_capture, quiet_moves
+from tablebase.kernels.movegen import BUFFER_ROWS, captures, has_capture, quiet_moves
 
 NO_LIMIT = 1 << 40  # plies
 _NEVER = 1 << 50  # plies, more than any distance

@@ -15,18 +15,11 @@ from numpy.typing import NDArray
 
 from generator.verify.derive import ValueArrays, fill_captures, positions_at
 from generator.verify.two_counters import NEVER, Map, TwoCounts, count_blocks, joined_blocks
+from tablebase.board.squares import ALL_SQUARES, LAST_ROW
 from tablebase.kernels.bits import popcount, reverse
 from tablebase.kernels.index import Layout, block_of, men_at
 from tablebase.kernels.jit import kernel
-from tablebase.kernels.movegen import (
-    ALL_SQUARES,
-    DIRECTIONS,
-    LAST_ROW,
-    UP_LEFT,
-    UP_RIGHT,
-    has_capture,
-    step,
-)
+from tablebase.kernels.movegen import DIRECTIONS, UP_LEFT, UP_RIGHT, has_capture, step
 
 _CHUNK = 1 << 15  # positions a task
 

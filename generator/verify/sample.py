@@ -44,9 +44,9 @@ from tablebase.kernels.capture_tree import (
     NO_SLICE,
     OVER,
     PARENT,
-    PLACE,
+    SLICE,
     by_slice,
-    grow_whole,
+    expand_all,
     new_tree,
 )
 from tablebase.kernels.index import Layout
@@ -92,7 +92,7 @@ def plant_slice(
         sets = positions[row]
         tree[row, :4] = sets
         tree[row, PARENT] = -1
-        tree[row, PLACE] = which
+        tree[row, SLICE] = which
         tree[row, INDEX] = indices[row]
         if moves:
             found = quiet_moves(sets[0], sets[1], sets[2], sets[3], tree[count:])
@@ -136,7 +136,7 @@ def derive(
     while row >= roots:
         # What one row leads to stands together.
         parent = tree[row, PARENT]
-        at_once = tree[parent, PLACE] == CAPTURE
+        at_once = tree[parent, SLICE] == CAPTURE
         own_men, own_kings = reverse(tree[parent, 0]), popcount(tree[parent, 1])
         begin(summary)
         while row >= roots and tree[row, PARENT] == parent:
@@ -332,7 +332,7 @@ class SampledValues(SliceSet):
         asked, back = np.unique(np.array(indices, np.int64), return_inverse=True)
         looked = self._look_up(number, asked, None)
         roots = looked.roots
-        taking = looked.tree[:roots, PLACE] == CAPTURE
+        taking = looked.tree[:roots, SLICE] == CAPTURE
         values = np.stack([looked.wdl, looked.dtc, looked.dtw, looked.dtb])[:, :roots].T.astype(np.int64)
         values[taking] = looked.derived(NO_LIMIT)[taking][:, [0, 1, 2, 1]]
         found: NDArray[np.int64] = values[back]
@@ -395,7 +395,7 @@ class SampledValues(SliceSet):
         roots = looked.roots
         mirror = self.number(self.slices[number].mirror)
         after = looked.tree[roots : looked.count]
-        cursed = (after[:, PLACE] == mirror) & (abs(looked.wdl[roots:]) == 1)
+        cursed = (after[:, SLICE] == mirror) & (abs(looked.wdl[roots:]) == 1)
         drawn_near = abs(looked.wdl[:roots]) == 1
         # Captures lead to fewer pieces, so that what stands in the mirror is a move on.
         drawn_near[after[cursed, PARENT]] = True
@@ -426,8 +426,8 @@ class SampledValues(SliceSet):
         tree = new_tree(roots + _ROWS_A_MOVE * (moves or 0))
         near = plant_slice(self.layout, number, indices, moves is not None, tree)
         # With moves, positions without a capture have been placed; else, they are to be told from the others.
-        tree, count = grow_whole(self.layout, tree, 0 if moves is None else roots, near)
-        places = tree[:count, PLACE]
+        tree, count = expand_all(self.layout, tree, 0 if moves is None else roots, near)
+        places = tree[:count, SLICE]
         if (places <= NO_SLICE).any():
             raise KeyError("a move leads to a slice that the set does not hold")
         wdl = np.zeros(count, np.int8)

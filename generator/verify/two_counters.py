@@ -28,10 +28,11 @@ from numpy.typing import NDArray
 
 from generator.verify.derive import ValueArrays, positions_at
 from tablebase.board.material import Material
+from tablebase.board.squares import ALL_SQUARES
 from tablebase.kernels.bits import popcount, reverse, signed
 from tablebase.kernels.index import Layout, block_of, inside_block, men_at, slot_of
 from tablebase.kernels.jit import inlined, kernel
-from tablebase.kernels.movegen import ALL_SQUARES, BUFFER_ROWS, count_quiet_moves, has_capture, quiet_moves
+from tablebase.kernels.movegen import BUFFER_ROWS, count_quiet_moves, has_capture, quiet_moves
 from tablebase.rules.rulesets import Ruleset
 
 NEVER = np.iinfo(np.uint16).max

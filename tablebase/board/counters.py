@@ -1,4 +1,4 @@
-"""The counters of a game in progress, as a FEN, an API and a command line carry them."""
+"""Counters of a game in progress, as a FEN, the HTTP API and the command line carry them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST = 999_999
 
 
 class CounterName(StrEnum):
-    """The counters, each by the name that it has everywhere."""
+    """The name of a counter, as files, the command line and HTTP write it."""
 
     KING_PLIES = "king_plies"
     BALANCE_PLIES = "balance_plies"
@@ -24,25 +24,25 @@ class CounterName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """How far each count has come. The default is a game that begins: nothing is known of what was before.
+    """The values of all counters at one position. The default is fresh counters.
 
-    What exactly is counted is for the ruleset to say, which may leave some of them unused; the meanings here
-    are those of the official rules.
+    The meanings below are those of the ruleset `official`. Other rulesets may define a counter differently or
+    not use it.
 
     Attributes:
         king_plies: plies in a row, of both sides, by kings only and without a capture, while both sides
             have a king.
-        balance_plies: plies since the last capture or promotion, while both sides have a king. In
-            `lidraughts` its one shared clock.
-        three_kings_moves: the stronger side's own moves since it stood with three or more kings, and nothing
+        balance_plies: plies since the last capture or promotion, while both sides have a king. In the ruleset
+            `lidraughts`, its one shared clock.
+        three_kings_moves: the stronger side's own moves since it has had three or more kings, and nothing
             else, against a lone king.
-        road_moves: the stronger side's own moves since the lone king stands on the main road against three
-            pieces. In `lidraughts` the plies after which it stood there.
-        repetitions: how many times the present position has come up, this time included. 0 is as good as 1:
-            no earlier time is known.
+        road_moves: the stronger side's own moves since the lone king has stood on the main road against three
+            pieces. In the ruleset `lidraughts`, the plies after which it stood there.
+        repetitions: occurrences of the present position, including now. 0 means the same as 1: no earlier
+            occurrence is known.
 
     Raises:
-        CounterError: one of them is no whole number from 0 to 999,999; the message names it.
+        CounterError: a counter is not a whole number from 0 to 999,999; the message names it.
     """
 
     king_plies: int = 0
@@ -64,24 +64,24 @@ class Counters:
         return value
 
     def by_name(self) -> dict[str, int]:
-        """All of them, by their names, in the order of the attributes."""
+        """Return the counters by name, in the order of the attributes."""
         return {str(counter): self[counter] for counter in CounterName}
 
     def to_field(self) -> str:
-        """The counters as a field of a FEN, `C29,12,0,0,1`: in the order of the attributes."""
+        """Return the field `C` of a FEN, `C29,12,0,0,1`, with the counters in the order of the attributes."""
         return "C" + ",".join(map(str, astuple(self)))
 
     @classmethod
     def from_field(cls, text: str) -> Counters:
-        """Read what `to_field` writes.
+        """Return the counters of a field that `to_field` has written.
 
         Raises:
-            CounterError: the text is something else.
+            CounterError: the text is not such a field.
         """
         found = _FIELD.fullmatch(text)
         if found is None:
             raise CounterError(
-                f"{quote(text)} is no field of counters; it is C and five numbers from 0 to {_MOST} "
+                f"{quote(text)} is not a field of counters; write C and five numbers from 0 to {_MOST} "
                 f"joined by commas, as in {cls().to_field()}: {', '.join(CounterName)}"
             )
         return cls(*map(int, found.groups()))

@@ -1,4 +1,4 @@
-"""Material: the pieces of both sides, without where they stand. All positions of one are a *slice*."""
+"""Materials: kinds and numbers of pieces. All positions of one material are a *slice*."""
 
 import re
 from collections.abc import Iterator
@@ -7,20 +7,27 @@ from functools import cache
 from itertools import product
 from math import comb
 
-from tablebase.board.position import SQUARES, Position
+from tablebase.board.position import Position
+from tablebase.board.squares import FIRST_ROW, OWN_MEN_SQUARES, SQUARES
 from tablebase.errors import MaterialError, quote
 
 _TEXT = re.compile(r"(K*)(M*)v(K*)(M*)")
-_MEN_SQUARES = 28  # a man stands anywhere but on its own last row
-_FIRST_ROW = 4  # squares of a row; those of row 1 are closed to the other side's men
+_MEN_SQUARES = OWN_MEN_SQUARES.bit_count()
+_ROW_SQUARES = FIRST_ROW.bit_count()
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """How many kings and men each side has, the side to move ("own") first: `KKMvK` is (2, 1, 1, 0).
+    """Numbers of kings and men of both sides, the side to move ("own") first.
+
+    >>> material = Material.parse("KKMvK")
+    >>> material
+    Material(own_kings=2, own_men=1, other_kings=1, other_men=0)
+    >>> str(material.mirror), material.pieces, material.positions
+    ('KvKKM', 4, 377580)
 
     Raises:
-        MaterialError: a negative count, or more pieces than there are squares for them.
+        MaterialError: a count is negative, a side has more than 28 men, or the pieces are more than 32.
     """
 
     own_kings: int
@@ -32,27 +39,28 @@ class Material:
         counts = (self.own_kings, self.own_men, self.other_kings, self.other_men)
         if min(counts) < 0 or max(self.own_men, self.other_men) > _MEN_SQUARES or sum(counts) > SQUARES:
             raise MaterialError(
-                f"no board holds the material {counts}: counts are 0 or more, 32 in all at most"
+                f"no board holds the material {counts}: counts are 0 or more, "
+                "at most 28 men a side and 32 pieces in all"
             )
 
     @classmethod
     def parse(cls, text: str) -> "Material":
-        """Read `KKMvK`: kings before men, the side to move first, at least one piece on each side.
+        """Return the material of a text like `KKMvK`: side to move first, kings before men.
 
         Raises:
-            MaterialError: the text is anything else.
+            MaterialError: the text is not a material, or a side has no pieces.
         """
         match = _TEXT.fullmatch(text)
         if match is None or text[0] == "v" or text[-1] == "v":
             raise MaterialError(
-                f"{quote(text)} is no material; write the side to move first, kings before men, "
-                "a piece or more on each side, like KKMvK"
+                f"{quote(text)} is not a material; write the side to move first, kings before men, "
+                "at least one piece on each side, like KKMvK"
             )
         return cls(*map(len, match.groups()))
 
     @classmethod
     def of(cls, position: Position) -> "Material":
-        """The material on the board, seen by the side to move."""
+        """Return the material of a position, seen by the side to move."""
         return cls(
             position.own_kings.bit_count(),
             position.own_men.bit_count(),
@@ -65,12 +73,15 @@ class Material:
 
     @property
     def mirror(self) -> "Material":
-        """The same pieces with the other side to move."""
+        """The material with the sides exchanged."""
         return Material(self.other_kings, self.other_men, self.own_kings, self.own_men)
 
-    def after_a_move(self) -> set["Material"]:
-        """What one move may lead to, seen by the other side: captures and promotions, and the mirror for the
-        moves that change nothing. No materials of one side alone, where the game is over."""
+    def successors(self) -> set["Material"]:
+        """Return the materials that one move may lead to, seen by the opponent.
+
+        These are the mirror, for moves that change no material, and the results of captures and promotions. A
+        material with no pieces of the opponent is left out, because the game is over.
+        """
         found = set()
         for crowned in range(min(self.own_men, 1) + 1):
             kings, men = self.own_kings + crowned, self.own_men - crowned
@@ -81,74 +92,76 @@ class Material:
 
     @property
     def pieces(self) -> int:
-        """How many pieces there are, of both sides together."""
+        """Number of pieces of both sides together."""
         return self.kings + self.men
 
     @property
     def men(self) -> int:
-        """How many men there are, of both sides together."""
+        """Number of men of both sides together."""
         return self.own_men + self.other_men
 
     @property
     def kings(self) -> int:
-        """How many kings there are, of both sides together."""
+        """Number of kings of both sides together."""
         return self.own_kings + self.other_kings
 
     @property
     def free(self) -> int:
-        """How many squares the men leave free for the kings."""
+        """Number of squares that the men leave free for the kings."""
         return SQUARES - self.men
 
-    def place(self) -> tuple[int, int, str]:
-        """Where it stands in lists: fewer pieces first, then fewer men, then by name."""
+    def sort_key(self) -> tuple[int, int, str]:
+        """Return the key that sorts materials by number of pieces, then number of men, then name."""
         return self.pieces, self.men, str(self)
 
     @property
     def own_men_outer(self) -> bool:
-        """Whether blocks are numbered by own men first, and for each placement of them by the other side's.
+        """Whether the index numbers blocks by own men first, then by the other side's men.
 
-        The men that come first are those of the weaker side: of fewer pieces, or as many and fewer kings; the
-        other side's where both are equal. Neighbouring positions agree most when the stronger side moves.
+        The weaker side's men come first: the side with fewer pieces, or with as many pieces and fewer kings.
+        If both are equal, the other side's men come first. With this order, neighbouring positions agree
+        most, so that tables compress best.
         """
         own = self.own_kings + self.own_men, self.own_kings
         return own < (self.other_kings + self.other_men, self.other_kings)
 
     @property
     def blocks(self) -> int:
-        """How many placements of all men there are."""
+        """Number of blocks in the slice: placements of all men."""
         return men_placements(self.own_men, self.other_men)
 
     @property
     def block_size(self) -> int:
-        """How many positions share one placement of the men: the ways to place the kings."""
+        """Number of positions in a block: placements of the kings for one placement of the men."""
         return comb(self.free, self.own_kings) * comb(self.free - self.own_kings, self.other_kings)
 
     @property
     def positions(self) -> int:
-        """How many positions the slice has, exactly."""
+        """Number of positions in the slice."""
         return self.blocks * self.block_size
 
 
 @cache
 def men_placements(own_men: int, other_men: int) -> int:
-    """The number of ways to place men of both sides: own men on rows 1-7, other men on rows 2-8.
+    """Return the number of placements of men of both sides: own men on rows 1-7, other men on rows 2-8.
 
-    `j` own men stand on row 1, where no other man may stand, and so 28 - (own_men - j) squares are left.
+    The sum runs over the number `j` of own men on row 1. No other man may stand there, so the other men have
+    28 - (own_men - j) squares left.
     """
     return sum(
-        comb(_FIRST_ROW, j)
-        * comb(_MEN_SQUARES - _FIRST_ROW, own_men - j)
+        comb(_ROW_SQUARES, j)
+        * comb(_MEN_SQUARES - _ROW_SQUARES, own_men - j)
         * comb(_MEN_SQUARES - (own_men - j), other_men)
-        for j in range(min(_FIRST_ROW, own_men) + 1)
-        if own_men - j <= _MEN_SQUARES - _FIRST_ROW
+        for j in range(min(_ROW_SQUARES, own_men) + 1)
+        if own_men - j <= _MEN_SQUARES - _ROW_SQUARES
     )
 
 
 def materials(pieces: int) -> Iterator[Material]:
-    """Every material of exactly `pieces` pieces with both sides present: fewer men first, then by name.
+    """Yield every material of exactly `pieces` pieces, at least one a side, by number of men, then name.
 
-    In this order, and fewer pieces first, each slice comes after all that its moves lead to (save its
-    mirror, with which it is solved).
+    If materials of fewer pieces come first, each slice comes after all slices that its moves lead to. The
+    exception is its mirror, which is solved together with it.
     """
     found = [
         Material(own - own_men, own_men, pieces - own - other_men, other_men)
@@ -156,4 +169,4 @@ def materials(pieces: int) -> Iterator[Material]:
         for own_men in range(own + 1)
         for other_men in range(pieces - own + 1)
     ]
-    yield from sorted(found, key=Material.place)
+    yield from sorted(found, key=Material.sort_key)

@@ -1,16 +1,17 @@
-"""Positions and moves as text: FEN, the moves of PDN 3.0 (GameType 25), and the Hub protocol's form.
+"""Notation of positions and moves: FEN, moves of PDN 3.0 (GameType 25), and the Hub protocol.
 
-Written, a position is `W:WKa1,c3:BKh8`: the side to move, White's pieces, Black's; kings before men, squares
-rising from a1 to h8. A move is `c3-d4` or `c3:e5`, with the full path where start and end are ambiguous.
-Reading is more generous; what it takes is said at `parse_fen` and `parse_move`.
+A FEN is written as `W:WKa1,c3:BKh8`: side to move, White's pieces, Black's pieces; kings before men, squares
+rising from a1 to h8. A move is written as `c3-d4` or `c3:e5`, with the full path if start and end are
+ambiguous. `parse_fen` and `parse_move` accept more forms.
 
-Squares written as numbers 1-32 mean different squares in different programs, so they are read and written
-only when the caller names the numbering.
+Different programs number the squares 1-32 differently. So numbers are read and written only if the caller
+names the numbering.
 
-A position is the side to move and then a letter for each square in the order of its numbers: `w` and `b` are
-men, `W` and `B` kings, `e` is empty. A move is `10-14`, or a capture by start, end and the squares of all
-captured pieces in any order, `10x26x14x22`. The protocol was made for the large board, on which there is one
-numbering; here the caller names one of the three.
+The Hub protocol, which the draughts program Scan introduced, writes a position as the side to move and one
+letter for each square in the order of the numbers: men `w` and `b`, kings `W` and `B`, empty squares `e`. A
+quiet move is `10-14`. A capture is start, end and the squares of all captured pieces in any order,
+`10x26x14x22`. The protocol was made for the board of 10 x 10, which has one numbering; here the caller
+chooses one of three.
 """
 
 from __future__ import annotations
@@ -21,8 +22,6 @@ from typing import NoReturn
 
 from tablebase.board.counters import Counters
 from tablebase.board.position import (
-    SQUARE_NAMES,
-    SQUARES,
     Color,
     Move,
     Position,
@@ -30,19 +29,16 @@ from tablebase.board.position import (
     find_legal,
     legal_moves,
     moves_along,
-    parse_square,
-    square_name,
-    squares_of,
 )
+from tablebase.board.squares import SQUARE_NAMES, SQUARES, parse_square, square_name, squares_of
 from tablebase.errors import CounterError, IllegalMoveError, IllegalPositionError, NotationError, quote
 
 GAME_TYPE = "25,W,8,8,A0,0"
-"""The GameType tag of Russian draughts in PDN 3.0: game 25, White first, 8x8, algebraic squares."""
+"""GameType tag of Russian draughts in PDN 3.0: game 25, White first, 8x8, algebraic squares."""
 
 
 class Numbering(StrEnum):
-    """The three numberings of the squares that PDN knows for this game, each by the square that it gives
-    number 1."""
+    """One of PDN's three numberings of the squares, named by the square with number 1."""
 
     A1 = "a1"
     """PDN (N0) and pydraughts: 1-4 are the first row from White's left."""
@@ -52,24 +48,28 @@ class Numbering(StrEnum):
     """PDN's N1: 1-4 are the first row from White's right."""
 
     def square(self, number: int) -> int:
-        """The square 0..31 that has the given number, 1..32. Raises NotationError for any other number."""
+        """Return the square 0..31 that has the given number, 1..32.
+
+        Raises:
+            NotationError: the number is not one of 1..32.
+        """
         if not 1 <= number <= 32:
-            raise NotationError(f"{number} is no square; squares are numbered 1 to 32")
-        row, place = divmod(number - 1, 4)
+            raise NotationError(f"{number} is not a square; squares are numbered 1 to 32")
+        row, column = divmod(number - 1, 4)
         if self is Numbering.A1:
-            return 4 * row + place
+            return 4 * row + column
         if self is Numbering.B8:
-            return 4 * (7 - row) + place
-        return 4 * row + (3 - place)
+            return 4 * (7 - row) + column
+        return 4 * row + (3 - column)
 
     def number(self, square: int) -> int:
-        """The number 1..32 of a square 0..31; the inverse of `square`."""
+        """Return the number 1..32 of a square 0..31: the inverse of `square`."""
         return next(number for number in range(1, 33) if self.square(number) == square)
 
 
 _COLORS = {"W": Color.WHITE, "w": Color.WHITE, "B": Color.BLACK, "b": Color.BLACK}
 _CLOCK_FIELD = re.compile(r"[HF][0-9]{1,6}")
-# Named, as they cannot be told apart by eye.
+# Written by their names, because readers cannot tell them from Latin letters.
 _LOOK_ALIKES = str.maketrans(
     {
         "\N{CYRILLIC SMALL LETTER A}": "a",
@@ -92,23 +92,22 @@ _MOVE_IN_LETTERS = re.compile(r"([a-h])([1-8]?)((?:(?:\s*[-:x]\s*)?[a-h][1-8])+)
 
 
 def find_numbering(numbering: Numbering | str | None) -> Numbering | None:
-    """The numbering of that name; None stands for none.
+    """Return the numbering of that name; None for None.
 
     Raises:
-        NotationError: there is no such numbering; the message lists those there are.
+        NotationError: there is no such numbering; the message lists the numberings.
     """
     try:
         return None if numbering is None else Numbering(numbering)
     except ValueError:
         names = ", ".join(repr(known.value) for known in Numbering)
         raise NotationError(
-            f"{numbering!r} is no numbering of the squares; name the one by its square 1: {names}"
+            f"{numbering!r} is not a numbering of the squares; name one by its square 1: {names}"
         ) from None
 
 
 def in_latin_letters(text: str) -> str:
-    """A FEN or a move with Latin letters in place of the Cyrillic ones that look like them: whoever types
-    both cannot see which is which."""
+    """Replace Cyrillic letters by the Latin ones that look the same, for users of both keyboards."""
     return text.translate(_LOOK_ALIKES)
 
 
@@ -125,11 +124,11 @@ def _read_square(text: str, numbering: Numbering | None) -> int:
 
 
 def format_fen(position: Position, numbering: Numbering | str | None = None) -> str:
-    """The FEN of a position, e.g. `W:WKa1,c3:BKh8`; equal positions have equal texts.
+    """Return the FEN of a position, e.g. `W:WKa1,c3:BKh8`; equal positions have equal FENs.
 
     Args:
         position: the position.
-        numbering: write squares as numbers, of a `Numbering` or its text; None: as letters and digits.
+        numbering: the numbering for numeric squares, a `Numbering` or its text; None writes `a1`.
 
     Raises:
         NotationError: there is no such numbering.
@@ -152,22 +151,23 @@ def _names(squares: int, numbering: Numbering | None) -> list[str]:
 
 
 def parse_fen(text: str, numbering: Numbering | str | None = None) -> Position:
-    """Read a position.
+    """Return the position of a FEN.
 
-    Taken: both sides in either order, a side without pieces (`B` alone), the letters of the sides in either
-    case, blanks around every part, one dot at the end, Cyrillic letters that look like Latin ones. With a
-    numbering also numbers, and ranges of them, as `1-12` or `K1-4`. After the pieces, the counters
-    of the draw rules (`C29,12,0,0,1`) and the fields of lidraughts for its own (`H0`, `F1`) are read over, as
-    they are no part of a position; `Clock.from_fen` takes them. Any other field is refused.
+    The sides may come in either order, and a side may have no pieces (`B` alone). The letters of the sides
+    may be in either case. Blanks around every part, one dot at the end, and Cyrillic letters that look like
+    Latin ones are accepted. With a numbering, numbers and ranges of numbers (`1-12`, `K1-4`) are accepted.
+
+    Counters of draw rules (`C29,12,0,0,1`) and the fields `H0` and `F1` of lidraughts may follow the pieces.
+    They are checked and ignored; `Clock.from_fen` reads them.
 
     Args:
         text: the FEN.
-        numbering: what numeric squares mean, a `Numbering` or its text; None refuses them.
+        numbering: the numbering of numeric squares, a `Numbering` or its text; None refuses them.
 
     Raises:
-        NotationError: the text is no FEN; the message quotes the part that is wrong.
-        IllegalPositionError: it is one, of a position that cannot be: two pieces on one square, or a man on
-            its own last row.
+        NotationError: the text is not a FEN (the message quotes the wrong part), or there is no such
+            numbering.
+        IllegalPositionError: a square holds two pieces, or a man stands on its own last row.
     """
     numbers = find_numbering(numbering)
     body = in_latin_letters(text).strip().removesuffix(".")
@@ -182,7 +182,7 @@ def parse_fen(text: str, numbering: Numbering | str | None = None) -> Position:
         color = _COLORS.get(field[:1])
         if color is None:
             raise NotationError(
-                f"field {quote(field)} of FEN {quote(text)} is no list of pieces; "
+                f"field {quote(field)} of FEN {quote(text)} is not a list of pieces; "
                 "it must begin with W or B, as in WKa1,c3"
             )
         if color in pieces:
@@ -200,7 +200,7 @@ def parse_fen(text: str, numbering: Numbering | str | None = None) -> Position:
         elif not _CLOCK_FIELD.fullmatch(field):
             raise NotationError(
                 f"field {quote(field)} after the pieces of FEN {quote(text)} is unknown; "
-                "take it away (only counters may stand there: H or F and a number, or C and five numbers)"
+                "remove it (only counters may follow the pieces: H or F and a number, or C and five numbers)"
             )
     return Position(*pieces[Color.WHITE], *pieces[Color.BLACK], turn)
 
@@ -213,7 +213,7 @@ def _check_counters(field: str, fen: str) -> None:
 
 
 def _parse_side(text: str, color: Color, numbering: Numbering | None) -> tuple[int, int]:
-    """The men and the kings of one side, as two sets."""
+    """Return the men and the kings of one side, as two sets."""
     men = kings = 0
     for item in text.split(",") if text else []:
         name = item.strip()
@@ -250,13 +250,13 @@ def _read_squares(name: str, numbering: Numbering | None, color: Color, item: st
 
 
 def format_move(position: Position, move: Move, numbering: Numbering | str | None = None) -> str:
-    """The text of a move: `c3-d4`, `c3:e5`, or the full path where start and end leave it open.
+    """Return the notation of a move: `c3-d4`, `c3:e5`, or the full path if start and end are ambiguous.
 
     Args:
-        position: where the move is made.
+        position: the position before the move.
         move: the move.
-        numbering: write squares as numbers, `10-14` and `10x19`, of a `Numbering` or its text; None: as
-            letters and digits.
+        numbering: the numbering for numeric squares (`10-14`, `10x19`), a `Numbering` or its text; None
+            writes `c3`.
 
     Raises:
         IllegalMoveError: the move is not legal in the position.
@@ -270,23 +270,32 @@ def format_move(position: Position, move: Move, numbering: Numbering | str | Non
 
 
 def parse_move(position: Position, text: str, numbering: Numbering | str | None = None) -> Move:
-    """Read a move of a position.
+    """Return the legal move of a position that a text describes.
 
-    The squares may be joined by `:`, `x` or `-`, whatever the kind of the move, with blanks around them;
-    squares as letters and digits also by nothing (`c3d4`), and a `:` or `x` may stand behind them. A capture
-    may be given by start and end alone, by all its landing squares along any route, or by some of them, as
-    long as only one move fits; the move that lands on exactly the squares given goes before others. Of the
-    square where it starts the letter is enough (`cd4`, `c:e5`), again as long as only one move fits. Cyrillic
-    letters that look like Latin ones are read as these.
+    >>> position = Position.from_fen("W:WKa1,c3:Bd4,d6")
+    >>> move = parse_move(position, "c3:e5:c7")
+    >>> str(move), move.captured == (parse_square("d4"), parse_square("d6"))
+    ('c3:c7', True)
+    >>> parse_move(position, "c:c7") == move
+    True
+
+    Squares may be joined by `:`, `x` or `-`, whatever the kind of the move, with blanks around them.
+    Algebraic squares may also be joined directly (`c3d4`), and a `:` or `x` may follow the last one. Cyrillic
+    letters that look like Latin ones are accepted.
+
+    A capture may be given by start and end, or with any of its landing squares along any route, if only one
+    move fits. A move that lands on exactly the given squares is preferred. The letter of the start square is
+    enough (`cd4`, `c:e5`) if only one move fits.
 
     Args:
-        position: where the move is made.
+        position: the position before the move.
         text: the move, without number or annotation.
-        numbering: what numeric squares mean, a `Numbering` or its text; None refuses them.
+        numbering: the numbering of numeric squares, a `Numbering` or its text; None refuses them.
 
     Raises:
-        NotationError: the text is no move, or fits several; the message lists those.
-        IllegalMoveError: it is a move, but no legal one here; the message lists those that are.
+        NotationError: the text is not a move, or it fits several moves, which the message lists, or there is
+            no such numbering.
+        IllegalMoveError: the move is not legal; the message lists the legal moves.
     """
     numbers = find_numbering(numbering)
     stripped = in_latin_letters(text).strip()
@@ -296,7 +305,7 @@ def parse_move(position: Position, text: str, numbering: Numbering | str | None 
     elif _MOVE.fullmatch(stripped):
         names = [name.strip() for name in re.split("[-:x]", stripped)]
     else:
-        raise NotationError(f"{quote(text)} is no move; moves are written like c3-d4 or c3:e5")
+        raise NotationError(f"{quote(text)} is not a move; write moves like c3-d4 or c3:e5")
     try:
         squares = [_read_square(name, numbers) for name in names]
     except NotationError as error:
@@ -315,10 +324,9 @@ def parse_move(position: Position, text: str, numbering: Numbering | str | None 
 def _refuse_move(position: Position, text: str, fitting: list[Move]) -> NoReturn:
     if fitting:
         routes = ", ".join(str(move) for move in fitting)
-        raise NotationError(f"move {quote(text)} is ambiguous; write out one of {routes}")
-    raise IllegalMoveError(
-        f"{quote(text)} is no legal move in {format_fen(position)}; {describe_moves(legal_moves(position))}"
-    )
+        raise NotationError(f"move {quote(text)} is ambiguous; write one of {routes}")
+    legal = describe_moves(legal_moves(position))
+    raise IllegalMoveError(f"{quote(text)} is not a legal move in {format_fen(position)}; {legal}")
 
 
 _PIECES = "wWbB"
@@ -328,7 +336,7 @@ _HUB_MOVE = re.compile(r"[0-9]{1,2}(-[0-9]{1,2}|(x[0-9]{1,2}){2,})")
 
 
 def format_hub_position(position: Position, numbering: Numbering) -> str:
-    """A position as the Hub protocol writes it: 33 letters."""
+    """Return a position in the form of the Hub protocol, 33 letters."""
     letters = [_EMPTY] * SQUARES
     for letter, squares in zip(_PIECES, (position.wm, position.wk, position.bm, position.bk), strict=True):
         for number in range(1, SQUARES + 1):
@@ -338,15 +346,15 @@ def format_hub_position(position: Position, numbering: Numbering) -> str:
 
 
 def parse_hub_position(text: str, numbering: Numbering) -> Position:
-    """Read what `format_hub_position` writes.
+    """Return the position of a text in the form of the Hub protocol.
 
     Raises:
-        NotationError: the text is no such position.
-        IllegalPositionError: it is one that cannot be: a man on its own last row.
+        NotationError: the text is not a position of this board.
+        IllegalPositionError: a man stands on its own last row.
     """
     if not _POSITION.fullmatch(text):
         raise NotationError(
-            f"{quote(text)} is no position of this board; it is W or B for the side to move and {SQUARES} "
+            f"{quote(text)} is not a position of this board; write W or B for the side to move and {SQUARES} "
             "letters, w, b, W, B or e"
         )
     sets = dict.fromkeys(_PIECES + _EMPTY, 0)
@@ -357,7 +365,7 @@ def parse_hub_position(text: str, numbering: Numbering) -> Position:
 
 
 def format_hub_move(move: Move, numbering: Numbering) -> str:
-    """A move as the Hub protocol writes it, captured pieces by rising numbers."""
+    """Return a move in the form of the Hub protocol, captured pieces by rising numbers."""
     start, end = numbering.number(move.start), numbering.number(move.end)
     if not move.captured:
         return f"{start}-{end}"
@@ -365,15 +373,15 @@ def format_hub_move(move: Move, numbering: Numbering) -> str:
 
 
 def parse_hub_move(position: Position, text: str, numbering: Numbering) -> Move:
-    """Read a move of a position.
+    """Return the legal move of a position that a text in the form of the Hub protocol describes.
 
     Raises:
-        NotationError: the text is no move.
-        IllegalMoveError: it is a move, but no legal one here; the message lists those that are.
+        NotationError: the text is not a move of the Hub protocol.
+        IllegalMoveError: the move is not legal; the message lists the legal moves.
     """
     if not _HUB_MOVE.fullmatch(text):
         raise NotationError(
-            f"{quote(text)} is no move of the Hub protocol; moves are written like 10-14, or "
+            f"{quote(text)} is not a move of the Hub protocol; write moves like 10-14, or "
             "10x26x14x22: start, end, captured pieces"
         )
     start, end, *captured = (numbering.square(int(number)) for number in re.split("[-x]", text))
@@ -382,6 +390,6 @@ def parse_hub_move(position: Position, text: str, numbering: Numbering) -> Move:
         if (move.start, move.end) == (start, end) and sorted(move.captured) == sorted(captured):
             return move
     raise IllegalMoveError(
-        f"{quote(text)} is no legal move in {position.to_fen()} where {numbering} is square 1; "
+        f"{quote(text)} is not a legal move in {position.to_fen()} where {numbering} is square 1; "
         f"{describe_moves(legal)}"
     )

@@ -1,26 +1,25 @@
 """Positions, moves and the legal moves of Russian draughts.
 
-Squares are numbered 0..31 row by row as White sees them: a1=0, c1=1, e1=2, g1=3, b2=4, ... h8=31. A *set* of
-squares is an int whose bit s is square s.
+Squares and sets of squares are those of `tablebase.board.squares`.
 
 Numbers in brackets are articles of the FMJD's Annex 1 (November 2015), the rules of international draughts.
-Of those named, the Russian game differs in the two that are marked so, and shares the rest.
+The Russian game follows all of these articles but two, which are marked `unlike`.
 
-- **moving**: a man moves one square forward [3.4]; a king any distance along a free diagonal [3.9]; own
-  pieces are never jumped [4.7].
-- **crowning**: a man that comes to rest on the last row is a king from the next move on [3.5]; one that
-  reaches it *while capturing* is a king at once and goes on capturing as one, if it can [unlike 4.15].
+- **moving**: a man moves one square forward [3.4]. A king moves any distance along a free diagonal [3.9]. A
+  piece never jumps a piece of its own side [4.7].
+- **promotion**: a man that ends its move on the last row becomes a king [3.5]. A man that reaches the last
+  row *while capturing* becomes a king at once and goes on capturing as a king, if it can [unlike 4.15].
 - **capturing**: a man jumps a neighbouring enemy piece, forward or backward [4.1], to the empty square
-  behind it [4.2]; a king jumps one enemy piece at any distance, to any free square behind it up to the next
+  behind it [4.2]. A king jumps one enemy piece at any distance, to any free square behind it up to the next
   piece [4.3].
-- **compulsion**: who can capture must [4.2, 4.3]; any capture may be chosen, however few it takes [unlike
-  4.13]; a begun one is carried on to its end [4.5].
-- **the king's landing**: of the squares behind a captured piece a king must take one from where the capture
-  goes on, in whatever direction, the same line included, if there is one [4.6].
-- **Turkish stroke**: captured pieces leave the board when the whole move is over [4.11]; until then they
-  may not be jumped again and stand in the way; empty squares may be crossed again [4.8]. The square that
-  the capturing piece started from counts as empty.
-- **the end**: who has no move, blocked or without pieces, has lost [7.2.2, 7.2.3].
+- **compulsion**: a side that can capture must capture [4.2, 4.3]. It may choose any capture, whatever the
+  number of pieces [unlike 4.13]. A capture ends only when the piece can capture no more [4.5].
+- **the king's landing**: a king may have several free squares behind the captured piece. If it can go on
+  capturing from some of them, in any direction, it must land on one of those [4.6].
+- **Turkish stroke**: captured pieces leave the board when the whole move is over [4.11]. Until then they
+  block the way and may not be jumped again; empty squares may be crossed again [4.8]. The start square of
+  the capturing piece counts as empty.
+- **the end**: a side that has no move, because it is blocked or has no pieces, has lost [7.2.2, 7.2.3].
 """
 
 from __future__ import annotations
@@ -32,20 +31,27 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from tablebase.errors import IllegalMoveError, IllegalPositionError, NotationError, quote
+from tablebase.board.squares import (
+    ALL_SQUARES,
+    DOWN_RAYS,
+    FIRST_ROW,
+    LAST_ROW,
+    RAYS,
+    SQUARE_NAMES,
+    SQUARES,
+    UP_RAYS,
+    reverse,
+    row_and_column,
+    squares_of,
+)
+from tablebase.errors import IllegalMoveError, IllegalPositionError
 
 if TYPE_CHECKING:
     from tablebase.board.notation import Numbering
 
 
-SQUARES = 32
-ALL_SQUARES = 0xFFFF_FFFF
-FIRST_ROW = 0x0000_000F
-LAST_ROW = 0xF000_0000
-
-
 class Color(StrEnum):
-    """The two sides; the text of one is `white` or `black`."""
+    """One of the two sides, as the text `white` or `black`."""
 
     WHITE = "white"
     BLACK = "black"
@@ -57,87 +63,10 @@ class Color(StrEnum):
 
 
 class Piece(StrEnum):
-    """The two kinds of pieces; the text of one is `man` or `king`."""
+    """One of the two kinds of pieces, as the text `man` or `king`."""
 
     MAN = "man"
     KING = "king"
-
-
-def _row_and_column(square: int) -> tuple[int, int]:
-    row, place = divmod(square, 4)
-    return row, 2 * place + row % 2
-
-
-def _ray(square: int, up: int, right: int) -> tuple[int, ...]:
-    row, column = _row_and_column(square)
-    squares = []
-    while 0 <= (row := row + up) < 8 and 0 <= (column := column + right) < 8:
-        squares.append(4 * row + column // 2)
-    return tuple(squares)
-
-
-SQUARE_NAMES: tuple[str, ...] = tuple(
-    "abcdefgh"[column] + str(row + 1) for row, column in map(_row_and_column, range(SQUARES))
-)
-"""The algebraic name of each square, by number."""
-
-_SQUARE_BY_NAME = {name: square for square, name in enumerate(SQUARE_NAMES)}
-
-UP_RAYS: tuple[tuple[tuple[int, ...], ...], ...] = tuple(
-    (_ray(square, 1, -1), _ray(square, 1, 1)) for square in range(SQUARES)
-)
-"""For each square, the squares that follow it up-left and up-right as White sees them, nearest first."""
-
-DOWN_RAYS: tuple[tuple[tuple[int, ...], ...], ...] = tuple(
-    (_ray(square, -1, -1), _ray(square, -1, 1)) for square in range(SQUARES)
-)
-"""For each square, the squares that follow it down-left and down-right, nearest first."""
-
-RAYS: tuple[tuple[tuple[int, ...], ...], ...] = tuple(
-    up + down for up, down in zip(UP_RAYS, DOWN_RAYS, strict=True)
-)
-"""For each square, its four rays: up-left, up-right, down-left, down-right. A ray off the board is empty."""
-
-MAIN_ROAD: int = sum(1 << square for square in (0, *_ray(0, 1, 1)))
-"""The long diagonal a1-h8, as a set."""
-
-_REVERSED_BYTES = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
-
-
-def square_name(square: int) -> str:
-    """The algebraic name of square 0..31, e.g. `a1` for 0. Raises IndexError for any other number."""
-    if square < 0:
-        raise IndexError(f"no square has the number {square}; squares are 0..31")
-    return SQUARE_NAMES[square]
-
-
-def parse_square(name: str) -> int:
-    """The number 0..31 of an algebraic square, e.g. 0 for `a1`.
-
-    Raises:
-        NotationError: the text names no square of the board, or a light one, on which no piece ever stands.
-    """
-    square = _SQUARE_BY_NAME.get(name)
-    if square is not None:
-        return square
-    if len(name) == 2 and name[0] in "abcdefgh" and name[1] in "12345678":
-        raise NotationError(
-            f"{quote(name)} is a light square; pieces stand on dark squares only, like a1 or b2"
-        )
-    raise NotationError(f"{quote(name)} is no square; squares are written like a1 or h8")
-
-
-def squares_of(squares: int) -> Iterator[int]:
-    """The numbers of the squares in a set, rising."""
-    while squares:
-        lowest = squares & -squares
-        yield lowest.bit_length() - 1
-        squares ^= lowest
-
-
-def reverse(squares: int) -> int:
-    """The set as it stands on the board turned by 180 degrees: square s becomes 31 - s."""
-    return int.from_bytes(squares.to_bytes(4, "little").translate(_REVERSED_BYTES), "big")
 
 
 def _names(squares: int) -> str:
@@ -146,18 +75,24 @@ def _names(squares: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where the pieces stand and whose turn it is. Immutable; equal by value; usable as a dictionary key.
+    """The pieces on their squares and the side to move. Immutable, compared by value, hashable.
+
+    >>> position = Position.from_fen("W:WKa1,c3:BKh8")
+    >>> [str(move) for move in position.legal_moves()]
+    ['a1-b2', 'c3-b4', 'c3-d4']
+    >>> position.play(position.legal_moves()[0]).to_fen()
+    'B:WKb2,c3:BKh8'
 
     Attributes:
         wm: White's men, a set of squares.
-        wk: White's kings.
-        bm: Black's men.
-        bk: Black's kings.
+        wk: White's kings, a set of squares.
+        bm: Black's men, a set of squares.
+        bk: Black's kings, a set of squares.
         turn: the side to move.
 
     Raises:
-        IllegalPositionError: two pieces on one square, a square beyond the 32, or a man on its own last row,
-            where it would have become a king.
+        IllegalPositionError: a square holds two pieces, a set has bits beyond the 32 squares, a man stands on
+            its own last row, or `turn` is not a colour.
     """
 
     wm: int
@@ -181,7 +116,7 @@ class Position:
             self._refuse()
 
     def _normalize(self) -> None:
-        """Turn numpy integers and `"white"` into the types that the other methods rely on."""
+        """Convert numpy integers and `"white"` to the types that the other methods rely on."""
         for name in ("wm", "wk", "bm", "bk"):
             object.__setattr__(self, name, operator.index(getattr(self, name)))
         try:
@@ -197,7 +132,7 @@ class Position:
             squares = getattr(self, name)
             if not 0 <= squares <= ALL_SQUARES:
                 raise IllegalPositionError(
-                    f"{name} = {squares:#x} is no set of squares; "
+                    f"{name} = {squares:#x} is not a set of squares; "
                     "a set is an int of 32 bits, bit 0 = a1 ... bit 31 = h8"
                 )
             if seen & squares:
@@ -214,79 +149,93 @@ class Position:
 
     @classmethod
     def start(cls) -> Position:
-        """The position in which a game begins: twelve men each on the three rows nearest, White to move."""
+        """Return the start of a game: twelve men a side on the three nearest rows, White to move."""
         return cls(wm=0x0000_0FFF, wk=0, bm=0xFFF0_0000, bk=0, turn=Color.WHITE)
 
     @classmethod
     def from_fen(cls, fen: str, numbering: Numbering | str | None = None) -> Position:
-        """Read a FEN, as `tablebase.board.notation.parse_fen` does."""
+        """Return the position of a FEN.
+
+        Args:
+            fen: the FEN, in any of the forms that `tablebase.board.notation.parse_fen` accepts.
+            numbering: the numbering of numeric squares, a `Numbering` or its text; None refuses them.
+
+        Raises:
+            NotationError: the text is not a FEN, or there is no such numbering.
+            IllegalPositionError: a square holds two pieces, or a man stands on its own last row.
+        """
         from tablebase.board.notation import parse_fen
 
         return parse_fen(fen, numbering)
 
     def to_fen(self, numbering: Numbering | str | None = None) -> str:
-        """The FEN of this position, e.g. `W:WKa1,c3:BKh8`. Equal positions have equal texts."""
+        """Return the FEN of the position, e.g. `W:WKa1,c3:BKh8`. Equal positions have equal FENs.
+
+        Args:
+            numbering: the numbering for numeric squares, a `Numbering` or its text; None writes `a1`.
+
+        Raises:
+            NotationError: there is no such numbering.
+        """
         from tablebase.board.notation import format_fen
 
         return format_fen(self, numbering)
 
     def flip(self) -> Position:
-        """The same position with the board turned, colours swapped, and the other side to move."""
+        """Return the mirror: the board turned by 180 degrees, colours and side to move exchanged."""
         return Position(
             reverse(self.bm), reverse(self.bk), reverse(self.wm), reverse(self.wk), self.turn.other
         )
 
     def legal_moves(self) -> list[Move]:
-        """The moves the rules allow here, as `tablebase.board.position.legal_moves` gives them."""
-
+        """Return the legal moves; an empty list if the side to move has lost."""
         return legal_moves(self)
 
     def play(self, move: Move) -> Position:
-        """The position after a move.
+        """Return the position after a legal move.
 
         Raises:
-            IllegalMoveError: the move is not legal here.
+            IllegalMoveError: the move is not legal in this position.
         """
-
         return play(self, move)
 
     @property
     def pieces(self) -> int:
-        """How many pieces stand on the board, both sides together."""
+        """Number of pieces on the board, both sides together."""
         return self.occupied.bit_count()
 
     @property
     def occupied(self) -> int:
-        """Every square with a piece on it, as a set."""
+        """All squares with a piece, as a set."""
         return self.wm | self.wk | self.bm | self.bk
 
-    # The four sets as the side to move sees them from its own side of the board.
+    # The four sets as the side to move sees them: if Black is to move, the board is turned by 180 degrees.
 
     @property
     def own_men(self) -> int:
-        """The men of the side to move; the board turned, where needed, so that they move up."""
+        """Men of the side to move, on the board turned so that they move up."""
         return self.wm if self.turn is Color.WHITE else reverse(self.bm)
 
     @property
     def own_kings(self) -> int:
-        """The kings of the side to move, on the board turned as for `own_men`."""
+        """Kings of the side to move, on the board turned as for `own_men`."""
         return self.wk if self.turn is Color.WHITE else reverse(self.bk)
 
     @property
     def other_men(self) -> int:
-        """The men of the side that is not to move, on the board turned as for `own_men`."""
+        """Men of the opponent, on the board turned as for `own_men`."""
         return self.bm if self.turn is Color.WHITE else reverse(self.wm)
 
     @property
     def other_kings(self) -> int:
-        """The kings of the side that is not to move, on the board turned as for `own_men`."""
+        """Kings of the opponent, on the board turned as for `own_men`."""
         return self.bk if self.turn is Color.WHITE else reverse(self.wk)
 
     def __str__(self) -> str:
-        """The board as White sees it: `w` and `b` are men, `W` and `B` kings, `.` an empty dark square."""
+        """Draw the board as White sees it: men `w` and `b`, kings `W` and `B`, empty dark squares `.`."""
         cells = [[" "] * 8 for _ in range(8)]
         for square in range(SQUARES):
-            row, column = _row_and_column(square)
+            row, column = row_and_column(square)
             bit = 1 << square
             cells[row][column] = next(
                 (
@@ -302,16 +251,16 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One turn of one player, from where the piece stood to where it comes to rest.
+    """One turn of one player: a quiet move, or a whole capture.
 
     Attributes:
-        path: the squares the piece stands on, in order: its start, every landing square, its end. Where
-            several routes lead to the same position this is one of them.
-        captured: the squares of the captured pieces, in the order of `path`; empty for a quiet move.
-        piece: what the piece was before the move.
+        path: the squares of the moving piece in order: start, landing squares, end. If several routes lead to
+            the same position, this is one of them.
+        captured: the squares of the captured pieces, in the order of capture; empty for a quiet move.
+        piece: the kind of the moving piece before the move.
         promotes: whether a man becomes a king.
-        ambiguous: whether another move of the same position has the same start and end, so that only the full
-            path tells them apart. No part of a move's identity.
+        ambiguous: whether another move of the same position has the same start and end, so that the notation
+            needs the full path. Ignored in comparisons.
     """
 
     path: tuple[int, ...]
@@ -322,31 +271,31 @@ class Move:
 
     @property
     def start(self) -> int:
-        """The square the piece leaves."""
+        """Square on which the move begins."""
         return self.path[0]
 
     @property
     def end(self) -> int:
-        """The square the piece comes to rest on; that it started from, where a capture closes a ring."""
+        """Square on which the move ends; the start square if the capture closes a ring."""
         return self.path[-1]
 
     @property
     def is_capture(self) -> bool:
-        """Whether the move captures anything."""
+        """Whether the move is a capture."""
         return bool(self.captured)
 
     @property
     def zeroing(self) -> bool:
-        """Whether the move sets the 15-king-moves count back to nought: a capture or a man's move."""
+        """Whether the move is a capture or a man's move, which sets the count of king moves to zero."""
         return bool(self.captured) or self.piece is Piece.MAN
 
     @property
     def balance_change(self) -> bool:
-        """Whether the move changes the balance of forces: a capture or a promotion."""
+        """Whether the move changes the material balance: a capture or a promotion."""
         return bool(self.captured) or self.promotes
 
     def __str__(self) -> str:
-        """The notation: `c3-d4`, `c3:e5`, or the full path where start and end are ambiguous."""
+        """Return the notation: `c3-d4`, `c3:e5`, or the full path if start and end are ambiguous."""
         squares = self.path if self.ambiguous else (self.path[0], self.path[-1])
         return (":" if self.captured else "-").join([SQUARE_NAMES[square] for square in squares])
 
@@ -355,7 +304,7 @@ _Jumps: TypeAlias = list[tuple[int, list[int]]]  # captured square, landing squa
 
 
 class _Side(NamedTuple):
-    """A position as the side to move needs it; all sets as they stand on White's board."""
+    """A position seen by the side to move; sets of squares on the board as White sees it."""
 
     men: int
     kings: int
@@ -366,7 +315,7 @@ class _Side(NamedTuple):
 
 
 class _Capture(NamedTuple):
-    """A capture carried to its end."""
+    """A complete capture."""
 
     path: tuple[int, ...]
     captured: tuple[int, ...]
@@ -382,10 +331,10 @@ def _side_to_move(position: Position) -> _Side:
 
 
 def _jumps(square: int, is_king: bool, enemies: int, empty: int) -> _Jumps:
-    """The single jumps of a piece: each captured square with the squares behind it that are free to land on.
+    """Return the single jumps of a piece: each captured square with the free landing squares behind it.
 
-    `enemies` are the pieces that may still be captured. Whatever is neither among them nor `empty` stops the
-    piece: its own side's pieces, and pieces captured earlier in the same move.
+    `enemies` are the pieces that may still be captured. A square in neither `enemies` nor `empty` blocks the
+    piece: it holds a piece of its own side, or a piece captured earlier in the same move.
     """
     jumps = []
     for ray in RAYS[square]:
@@ -410,11 +359,11 @@ def _jumps(square: int, is_king: bool, enemies: int, empty: int) -> _Jumps:
 
 
 def _captures_of(start: int, is_king: bool, side: _Side, via: tuple[int, ...] = ()) -> list[_Capture]:
-    """The captures of one piece, each carried to its end: one route to every distinct result.
+    """Return the complete captures of one piece: one route to every distinct result.
 
-    With `via`, only those with a route that lands on all these squares in this order and rests on the last.
+    With `via`, only captures whose route lands on all these squares in this order and ends on the last one.
     """
-    # Only the start square joins the empty ones here: captured pieces leave when the whole move is over.
+    # Captured pieces stay on the board until the whole move is over: only the start square becomes empty.
     empty = side.empty | 1 << start
     captures: list[_Capture] = []
     seen: set[tuple[int, bool, int, int]] = set()
@@ -444,7 +393,7 @@ def _captures_of(start: int, is_king: bool, side: _Side, via: tuple[int, ...] = 
                 further = _jumps(landing, king_now, remaining, empty)
                 (going_on if further else resting).append((landing, king_now, further))
             for landing, king_now, further in going_on or resting:
-                # A second route to the same square with the same captures has nothing new to find.
+                # A second route to the same square with the same captures finds nothing new.
                 state = (landing, king_now, remaining, passed)
                 if state not in seen:
                     seen.add(state)
@@ -487,7 +436,7 @@ def _quiet_moves(side: _Side) -> list[Move]:
 
 
 def has_capture(position: Position) -> bool:
-    """Whether the side to move can capture, and so must."""
+    """Whether the side to move can capture, and therefore must."""
     side = _side_to_move(position)
     return any(_jumps(king, True, side.enemies, side.empty) for king in squares_of(side.kings)) or any(
         _jumps(man, False, side.enemies, side.empty) for man in squares_of(side.men)
@@ -495,9 +444,9 @@ def has_capture(position: Position) -> bool:
 
 
 def legal_moves(position: Position) -> list[Move]:
-    """The moves the rules allow, one for each position they lead to; none when the side to move has lost.
+    """Return the legal moves, one for each resulting position; an empty list if the side to move has lost.
 
-    The order is always the same: by start square, then by direction, nearest squares first.
+    The order is deterministic: by start square, then by direction, nearest squares first.
     """
     side = _side_to_move(position)
     captures = list(_captures(side))
@@ -508,19 +457,22 @@ def legal_moves(position: Position) -> list[Move]:
     by_result: dict[Position, Move] = {}
     for move in captures:
         by_result.setdefault(position_after(position, move), move)
-    with_these_ends = Counter((move.start, move.end) for move in captures)
+    count_by_ends = Counter((move.start, move.end) for move in captures)
     return [
-        replace(move, ambiguous=True) if with_these_ends[move.start, move.end] > 1 else move
+        replace(move, ambiguous=True) if count_by_ends[move.start, move.end] > 1 else move
         for move in by_result.values()
     ]
 
 
 def moves_along(position: Position, squares: Iterable[int]) -> list[Move]:
-    """The legal moves that have a route along the given squares: start, any landing squares in between, end.
+    """Return the legal moves that have a route along the given squares.
 
-    A route that lands on exactly these squares decides alone; if there is none, every move counts with a
-    route that lands on them in this order, among others. So a capture's start and end alone are enough where
-    they mean one move only.
+    If routes land on exactly these squares, only their moves are returned. Otherwise a route may land on
+    other squares in between. So a capture's start and end are enough if only one capture has them.
+
+    Args:
+        position: the position before the move.
+        squares: the start, any landing squares in between, and the end, each 0..31.
     """
     start, *via = squares
     if not via:
@@ -539,7 +491,7 @@ def moves_along(position: Position, squares: Iterable[int]) -> list[Move]:
 
 
 def position_after(position: Position, move: Move) -> Position:
-    """The position after a move of `legal_moves(position)`. Unchecked; `play` takes a move from anywhere."""
+    """Return the position after a move of `legal_moves(position)`, without a check; `play` checks."""
     gone = 0
     for square in move.captured:
         gone |= 1 << square
@@ -560,19 +512,19 @@ def position_after(position: Position, move: Move) -> Position:
 
 
 def play(position: Position, move: Move) -> Position:
-    """The position after a move, which may take any route.
+    """Return the position after a move, whose path may be any route of a legal move.
 
     Raises:
-        IllegalMoveError: the move is not legal here; the message lists the moves that are.
+        IllegalMoveError: the move is not legal; the message lists the legal moves.
     """
     return position_after(position, find_legal(position, move))
 
 
 def find_legal(position: Position, move: Move) -> Move:
-    """The legal move with the start, end, captured pieces and promotion of the given one, on whatever route.
+    """Return the legal move with the given move's start, end, captured pieces and promotion, on any route.
 
     Raises:
-        IllegalMoveError: there is none; the message lists the legal moves.
+        IllegalMoveError: the move is not legal; the message lists the legal moves.
     """
     legal = legal_moves(position)
     for other in legal:
@@ -588,7 +540,7 @@ def find_legal(position: Position, move: Move) -> Move:
 
 
 def describe_moves(moves: list[Move]) -> str:
-    """A list of legal moves as the end of a message to a person."""
+    """Return a phrase for error messages that lists the legal moves."""
     if not moves:
-        return "the side to move has no move there: it has lost"
-    return "legal there: " + ", ".join(str(move) for move in moves)
+        return "the side to move has no legal move and has lost"
+    return "legal moves: " + ", ".join(str(move) for move in moves)

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from tablebase.board.position import FIRST_ROW, Move, Position, legal_moves, position_after
+from tablebase.board.position import Move, Position, legal_moves, position_after
+from tablebase.board.squares import FIRST_ROW
 from tablebase.games.search import RuledMove, RuleSearch, unknown_that_matters
 from tablebase.probe.tablebase import Tablebase
 from tablebase.rules.clock import Clock

@@ -19,7 +19,7 @@ from tablebase.games.search import RuleSearch, win_oracle
 from tablebase.probe.tablebase import Tablebase
 from tablebase.rules.clock import BoardWon, Clock, DrawClaim, GameStatus, Ruling, draw_claims
 from tablebase.rules.outcome import Outcome, RulesOutcome
-from tablebase.rules.ruleset import Ruleset, cited
+from tablebase.rules.ruleset import Ruleset, cite
 from tablebase.rules.rulesets import OFFICIAL
 
 MAX_NODES = 5000
@@ -360,7 +360,7 @@ def _reason_to_stop(game: PdnGame, state: GameState, ply: int, max_plies: int) -
     written = game.moves[ply - 1]
     left = len(game.moves) - ply + 1
     if state.is_over:
-        how = " and ".join(f"{rule.rule}, {cited(rule.article)}" for rule in state.ruling.fired)
+        how = " and ".join(f"{rule.rule}, {cite(rule.article)}" for rule in state.ruling.fired)
         ended = f"was drawn ({how})" if how else f"was won by {state.position.turn.other}"
         when = f"after ply {ply - 1}" if ply > 1 else "before its first move"
         return GameProblem(

@@ -72,7 +72,7 @@ def explain(facts: Facts) -> str:
 
 def _why_it_does_not_apply(position: Position, name: RuleName, rule: Rule) -> str:
     scope = rule.limits[0].scope
-    anywhere = scope.stronger(position, wherever=True)
+    anywhere = scope.stronger(position, ignore_squares=True)
     if name is RuleName.MAIN_ROAD and anywhere:
         stronger = anywhere[0]
         does_not = "does not stand on the main road"

@@ -214,7 +214,7 @@ def _limits(ruleset: Ruleset) -> Iterator[Limit]:
 def _limits_against(clock: Clock, winner: Color) -> Iterator[Limit]:
     """Yield the limits that can make a draw of a win before the next balance change."""
     for limit in _limits(clock.ruleset):
-        if not limit.scope.fits(clock.position, wherever=True) or _spares(limit, clock, winner):
+        if not limit.scope.fits(clock.position, ignore_squares=True) or _spares(limit, clock, winner):
             continue
         # An exception that holds for these pieces on any squares holds until the next balance change.
         if not any(scope.road is Road.ANYTHING and scope.fits(clock.position) for scope in limit.unless):
@@ -223,7 +223,7 @@ def _limits_against(clock: Clock, winner: Color) -> Iterator[Limit]:
 
 def _spares(limit: Limit, clock: Clock, winner: Color) -> bool:
     """Whether a limit exempts a win of that side."""
-    return limit.unless_won and limit.scope.stronger(clock.position, wherever=True) == (winner,)
+    return limit.unless_won and limit.scope.stronger(clock.position, ignore_squares=True) == (winner,)
 
 
 def _is_steady(limit: Limit) -> bool:
@@ -242,7 +242,7 @@ def _have_room(clock: Clock, limits: Iterable[Limit], plies: int) -> bool:
 def _has_room(clock: Clock, limit: Limit, plies: int) -> bool:
     """Whether a count stays within its limit for `plies` plies, the last of which resets it or wins."""
     own = {count.counter for count in clock.ruleset.counts if count.own_moves}
-    stronger = limit.scope.stronger(clock.position, wherever=True)
+    stronger = limit.scope.stronger(clock.position, ignore_squares=True)
     moves_first = not stronger or clock.position.turn in stronger
 
     def with_all(counter: CounterName) -> int:

@@ -1,4 +1,4 @@
-"""Compiled kernels about single positions: the one part of `tablebase` that needs numba.
+"""Compiled kernels for positions: the only part of `tablebase` that needs numba.
 
-Nothing here is imported before it is asked for (`tablebase.compiled`); the generator builds on it as well.
+`tablebase.probe.compiled` and the generator import them; no other module does.
 """

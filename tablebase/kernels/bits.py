@@ -1,4 +1,7 @@
-"""Bit operations for kernels, on int64 scalars that hold sets of squares: a few instructions each."""
+"""Bit operations on sets of squares for kernels, each a few machine instructions.
+
+A set is an int64 scalar.
+"""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -13,7 +16,7 @@ from tablebase.kernels.jit import inlined
 
 
 def _int64_intrinsic(emit: Callable[[Any, Any], Any]) -> Callable[[int], int]:
-    """A function int64 -> int64 for kernels; `emit(builder, value)` writes its LLVM instructions."""
+    """Return an intrinsic int64 -> int64; `emit(builder, value)` builds its LLVM instructions."""
 
     def typer(_typing_context: Any, _value: Any) -> Any:
         def codegen(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -46,7 +49,7 @@ def _emit_reverse(builder: Any, value: Any) -> Any:
 _make_array: Any = arrayobj.make_array
 
 
-def _or_at_typer(_typing_context: Any, _array: Any, _place: Any, _bits: Any) -> Any:
+def _or_at_typer(_typing_context: Any, _array: Any, _index: Any, _bits: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = _make_array(signature.args[0])(context, builder, arguments[0])
         pointer = builder.gep(array.data, [arguments[1]])
@@ -65,36 +68,38 @@ _or_at = cast(Callable[[Any, int, Any], None], intrinsic(_or_at_typer))
 
 @inlined
 def popcount(squares: int) -> int:
-    """The number of squares in a set."""
+    """Return the number of squares in a set."""
     return _popcount(squares)
 
 
 @inlined
 def lowest(squares: int) -> int:
-    """The lowest square of a set (its count of trailing zeros); 64 for the empty set."""
+    """Return the lowest square of a set (its count of trailing zeros); 64 for the empty set."""
     return _lowest(squares)
 
 
 @inlined
 def highest(squares: int) -> int:
-    """The highest square of a set; -1 for the empty set."""
+    """Return the highest square of a set; -1 for the empty set."""
     return _highest(squares)
 
 
 @inlined
 def reverse(squares: int) -> int:
-    """A 32-bit set with the board turned: square s becomes 31 - s. Bits above 31 are dropped."""
+    """Return a set on the board turned by 180 degrees: square s becomes 31 - s. Bits above 31 are dropped."""
     return _reverse(squares)
 
 
 @inlined
-def or_at(array: Any, place: int, bits: Any) -> None:
-    """Set bits of a word of a uint32 array that other threads may set bits of at the same time."""
-    _or_at(array, place, bits)
+def or_at(array: Any, index: int, bits: Any) -> None:
+    """Set bits of one element of a uint32 array, atomically with other threads that do the same."""
+    _or_at(array, index, bits)
 
 
 @inlined
 def signed(value: Any) -> int:
-    """An element of an array as an int64. (`int` would keep an unsigned one unsigned, and numba takes sums
-    and differences of int64 and uint64 to floating point.)"""
+    """Return an element of an array as an int64.
+
+    `int` would keep it unsigned, and numba makes floats of sums of int64 and uint64.
+    """
     return np.int64(value)  # type: ignore[return-value]

@@ -1,62 +1,55 @@
-"""Positions with all that their captures lead to, and values carried back from there.
+"""Trees of captures below capture positions, and values carried back from their leaves.
 
-A tree is an array of int64, one row a position: the positions asked about come first, and those that a row's
-captures lead to stand behind it, so that one pass backwards sees each row after all that follows from it.
+A tree is an array of shape (rows, COLUMNS), int64, with one row for each position. The roots come first. The
+positions after a row's captures come behind that row, so that one pass backwards sees each row after all its
+descendants.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tablebase.board.squares import ALL_SQUARES
 from tablebase.kernels.bits import popcount, reverse, signed
 from tablebase.kernels.index import Layout, slot_of
 from tablebase.kernels.jit import inlined, kernel
-from tablebase.kernels.movegen import (
-    ALL_SQUARES,
-    BUFFER_ROWS,
-    DIRECTIONS,
-    UP_LEFT,
-    UP_RIGHT,
-    captures,
-    has_capture,
-    step,
-)
+from tablebase.kernels.movegen import BUFFER_ROWS, DIRECTIONS, UP_LEFT, UP_RIGHT, captures, has_capture, step
 
 # Columns 0-3: own men, own kings, other men, other kings, as the side to move sees them
-PARENT = 4  # the row that a capture comes from; -1 for a position asked about
-PLACE = 5  # the slice's number in the layout, or one of the following
-INDEX = 6  # the index in the slice; of a position asked about that has a capture, its material (`counts_of`)
+PARENT = 4  # row of the position before the capture; -1 for a root
+SLICE = 5  # number of the slice in the layout, or one of the codes below
+INDEX = 6  # index in the slice; for a capture position, its material (`counts_of`)
 COLUMNS = 7
 
-OVER = -1  # the side to move has no move, and has lost
+OVER = -1  # the side to move has no legal move and has lost
 ONE_MOVE = -2  # the opponent has no pieces: any move wins
-CAPTURE = -3  # decided by the rows that have this one as their parent
-NO_SLICE = -4  # the layout does not have its slice
-LARGE = -5  # too many pieces for a buffer of captures
+CAPTURE = -3  # capture position: the rows below it decide
+NO_SLICE = -4  # the layout does not have the slice
+LARGE = -5  # capture position with more than MOST_PIECES pieces
 
 MOST_PIECES = 8
-"""Positions of more pieces are not followed, as `movegen.MAX_SUCCESSORS` says."""
+"""Captures of positions with more pieces are not followed (`movegen.MAX_SUCCESSORS`)."""
 
-UNDECIDED = -100  # an outcome before any of a row's captures has been seen
+UNDECIDED = -100  # outcome of a capture position before any capture has been seen
 
 
 def new_tree(rows: int) -> NDArray[np.int64]:
-    """An array for `grow`, with room for so many positions before it has to be made longer."""
+    """Return an array for `expand` with space for `rows` positions before it must be enlarged."""
     return np.empty((rows + BUFFER_ROWS, COLUMNS), np.int64)
 
 
 def counts_of(material: int) -> tuple[int, int, int, int]:
-    """Own kings, own men, other kings and other men of a material as `grow` writes it."""
+    """Return own kings, own men, other kings and other men of a material that `expand` has written."""
     return material >> 24, material >> 16 & 255, material >> 8 & 255, material & 255
 
 
 @kernel
-def plant(sets: NDArray[np.uint32], black: NDArray[np.bool_], tree: NDArray[np.int64]) -> None:
-    """Write positions to the first rows of a tree, as their side to move sees them.
+def add_positions(sets: NDArray[np.uint32], black: NDArray[np.bool_], tree: NDArray[np.int64]) -> None:
+    """Write positions to the first rows of a tree as its roots.
 
     Args:
         sets: shape (n, 4), uint32: White's men and kings, Black's men and kings.
-        black: shape (n,), bool: whether it is Black's turn.
-        tree: by `new_tree`, n rows or more.
+        black: shape (n,), bool: whether Black is to move.
+        tree: array from `new_tree` with at least n rows.
     """
     for row in range(len(sets)):
         wm, wk = signed(sets[row, 0]), signed(sets[row, 1])
@@ -76,21 +69,22 @@ def _has_quiet_move(own_men: int, own_kings: int, empty: int) -> bool:
 
 
 @kernel
-def grow(layout: Layout, tree: NDArray[np.int64], done: int, count: int) -> tuple[int, int]:
-    """Find the place of each row from `done` on, adding rows for what captures lead to.
+def expand(layout: Layout, tree: NDArray[np.int64], done: int, count: int) -> tuple[int, int]:
+    """Find slice and index of each row from `done` on, and add rows for the positions after captures.
 
     Args:
         layout: the slices that have tables.
-        tree: sets and parents filled in for rows `done` to `count - 1`; the rest is scratch.
-        done, count: of the call before; 0 and the number of positions asked about, at first.
+        tree: array from `new_tree`, with sets and parents in the rows `done` to `count - 1`.
+        done: the number of finished rows; 0 at first.
+        count: the number of rows; at first the number of roots.
 
     Returns:
-        The same two numbers; where they differ the tree has to be made longer, and this called again.
+        The new `done` and `count`. If they differ, the caller must enlarge the tree and call again.
     """
     most = layout.number.shape[0]
-    room = tree.shape[0] - BUFFER_ROWS
+    capacity = tree.shape[0] - BUFFER_ROWS
     while done < count:
-        if count > room:
+        if count > capacity:
             break
         row = tree[done]
         own_men, own_kings, other_men, other_kings = row[0], row[1], row[2], row[3]
@@ -99,35 +93,47 @@ def grow(layout: Layout, tree: NDArray[np.int64], done: int, count: int) -> tupl
         a, b = popcount(own_kings), popcount(own_men)
         c, d = popcount(other_kings), popcount(other_men)
         if has_capture(own_men, own_kings, other_men, other_kings):
-            row[PLACE] = CAPTURE
+            row[SLICE] = CAPTURE
             row[INDEX] = a << 24 | b << 16 | c << 8 | d
             if a + b + c + d > MOST_PIECES:
-                row[PLACE] = LARGE
+                row[SLICE] = LARGE
             else:
                 found = captures(own_men, own_kings, other_men, other_kings, tree[count:])
                 for child in range(count, count + found):
                     tree[child, PARENT] = done
                 count += found
         elif not _has_quiet_move(own_men, own_kings, empty):
-            row[PLACE] = OVER
+            row[SLICE] = OVER
         elif others == 0:
-            row[PLACE] = ONE_MOVE
+            row[SLICE] = ONE_MOVE
         else:
-            which = NO_SLICE
+            slice_id = NO_SLICE
             if a < most and b < most and c < most and d < most and layout.number[a, b, c, d] >= 0:
-                which = layout.number[a, b, c, d]
-                row[INDEX] = slot_of(layout, own_men, own_kings, other_men, other_kings) - layout.start[which]
-            row[PLACE] = which
+                slice_id = layout.number[a, b, c, d]
+                row[INDEX] = (
+                    slot_of(layout, own_men, own_kings, other_men, other_kings) - layout.start[slice_id]
+                )
+            row[SLICE] = slice_id
         done += 1
     return done, count
 
 
-def grow_whole(
+def expand_all(
     layout: Layout, tree: NDArray[np.int64], done: int, count: int
 ) -> tuple[NDArray[np.int64], int]:
-    """`grow` a tree to its end; it, or a larger one, and how many rows it has."""
+    """Expand a tree completely, enlarging its array as needed.
+
+    Args:
+        layout: the slices that have tables.
+        tree: array from `new_tree`, with sets and parents in the rows `done` to `count - 1`.
+        done: the number of finished rows.
+        count: the number of rows.
+
+    Returns:
+        The tree, which may be a new array, and its number of rows.
+    """
     while True:
-        done, count = grow(layout, tree, done, count)
+        done, count = expand(layout, tree, done, count)
         if done == count:
             return tree, count
         longer = new_tree(2 * len(tree))
@@ -136,14 +142,26 @@ def grow_whole(
 
 
 @kernel
-def grow_one(
+def expand_one(
     layout: Layout, tree: NDArray[np.int64], own_men: int, own_kings: int, other_men: int, other_kings: int
 ) -> tuple[int, int, int, int]:
-    """`grow` for one position: the two numbers, and the position's own place and index."""
+    """Write one position as the root of a tree, and expand it.
+
+    Args:
+        layout: the slices that have tables.
+        tree: array from `new_tree`.
+        own_men: the men of the side to move, a set seen by that side.
+        own_kings: its kings.
+        other_men: the men of the opponent.
+        other_kings: its kings.
+
+    Returns:
+        `done` and `count` of `expand`, and the root's SLICE and INDEX.
+    """
     tree[0, 0], tree[0, 1], tree[0, 2], tree[0, 3] = own_men, own_kings, other_men, other_kings
     tree[0, PARENT] = -1
-    done, count = grow(layout, tree, 0, 1)
-    return done, count, tree[0, PLACE], tree[0, INDEX]
+    done, count = expand(layout, tree, 0, 1)
+    return done, count, tree[0, SLICE], tree[0, INDEX]
 
 
 @kernel
@@ -154,49 +172,51 @@ def by_slice(
     rows: NDArray[np.int64],
     indices: NDArray[np.int64],
 ) -> None:
-    """Sort the rows that have a slice by it.
+    """Group the rows that have a slice by their slice.
 
     Args:
-        tree, count: as `grow` leaves them.
-        starts: shape (slices + 1,), written: where the rows of each slice begin in the following.
-        rows: shape (count,), written: the rows, slice by slice.
-        indices: shape (count,), written: their indices in their slices.
+        tree: an expanded tree.
+        count: its number of rows.
+        starts: shape (slices + 1,), int64, written: first entry of each slice in `rows` and `indices`.
+        rows: shape (count,), int64, written: numbers of the rows, slice by slice.
+        indices: shape (count,), int64, written: indices of these rows in their slices.
     """
     starts[:] = 0
     for row in range(count):
-        if tree[row, PLACE] >= 0:
-            starts[tree[row, PLACE] + 1] += 1
-    for which in range(1, len(starts)):
-        starts[which] += starts[which - 1]
+        if tree[row, SLICE] >= 0:
+            starts[tree[row, SLICE] + 1] += 1
+    for slice_id in range(1, len(starts)):
+        starts[slice_id] += starts[slice_id - 1]
     for row in range(count):
-        which = tree[row, PLACE]
-        if which >= 0:
-            rows[starts[which]] = row
-            indices[starts[which]] = tree[row, INDEX]
-            starts[which] += 1
-    for which in range(len(starts) - 1, 0, -1):
-        starts[which] = starts[which - 1]
+        slice_id = tree[row, SLICE]
+        if slice_id >= 0:
+            rows[starts[slice_id]] = row
+            indices[starts[slice_id]] = tree[row, INDEX]
+            starts[slice_id] += 1
+    for slice_id in range(len(starts) - 1, 0, -1):
+        starts[slice_id] = starts[slice_id - 1]
     starts[0] = 0
 
 
 @kernel
 def settle_outcomes(tree: NDArray[np.int64], count: int, unknown: int, wdl: NDArray[np.int8]) -> None:
-    """Outcomes of rows that have no slice, and of those with a capture from what it leads to.
+    """Fill in the outcomes of rows without a slice, and of capture positions from their captures.
 
     Args:
-        tree, count: as `grow` leaves them.
-        unknown: the number that stands for an unknown outcome; one capture of unknown outcome makes one.
-        wdl: shape (count,), int8: outcomes of the rows that have a slice; the others are written.
+        tree: an expanded tree.
+        count: its number of rows.
+        unknown: the number for an unknown outcome. A capture of unknown outcome makes its parent unknown.
+        wdl: shape (count,), int8, -2..2: outcomes of the rows that have a slice; the others are written.
     """
     for row in range(count):
-        place = tree[row, PLACE]
-        if place == OVER:
+        slice_id = tree[row, SLICE]
+        if slice_id == OVER:
             wdl[row] = -2
-        elif place == ONE_MOVE:
+        elif slice_id == ONE_MOVE:
             wdl[row] = 2
-        elif place == CAPTURE:
+        elif slice_id == CAPTURE:
             wdl[row] = UNDECIDED
-        elif place < 0:
+        elif slice_id < 0:
             wdl[row] = unknown
     for row in range(count - 1, -1, -1):
         parent = tree[row, PARENT]
@@ -214,27 +234,29 @@ def settle_lengths(
     wdl: NDArray[np.int8],
     dtw: NDArray[np.int16],
 ) -> None:
-    """DTW in plies, as `settle_outcomes` does for outcomes, which come before.
+    """Fill in the DTW of rows without a slice, and of capture positions from their captures.
 
     Args:
-        tree, count, wdl: as `settle_outcomes` leaves them.
-        unknown: the number that stands for an unknown distance.
-        none: the number that stands for no distance, of a draw on the board.
-        dtw: shape (count,), int16: those of the rows that have a slice; the others are written.
+        tree: an expanded tree.
+        count: its number of rows.
+        unknown: the number for an unknown distance.
+        none: the number for no distance, of a draw without draw rules.
+        wdl: shape (count,), int8: outcomes of all rows, from `settle_outcomes`.
+        dtw: shape (count,), int16, plies: DTW of the rows that have a slice; the others are written.
     """
     for row in range(count):
-        place = tree[row, PLACE]
-        if place == OVER:
+        slice_id = tree[row, SLICE]
+        if slice_id == OVER:
             dtw[row] = 0
-        elif place == ONE_MOVE:
+        elif slice_id == ONE_MOVE:
             dtw[row] = 1
         elif wdl[row] == unknown:
             dtw[row] = unknown
-        elif place == CAPTURE:
+        elif slice_id == CAPTURE:
             dtw[row] = none
     for row in range(count - 1, -1, -1):
         parent = tree[row, PARENT]
-        # A move that does not keep the outcome on the board has no say in how long it takes.
+        # Only moves that keep the outcome without draw rules count for the distance.
         if parent < 0 or wdl[parent] == unknown or -wdl[row] * wdl[parent] <= 0 or dtw[parent] == unknown:
             continue
         if dtw[row] == unknown:

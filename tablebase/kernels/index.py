@@ -1,7 +1,8 @@
-"""The index of docs/architecture.md for scalar kernels, over several slices that lie one behind the other.
+"""The index of positions for kernels, over several slices in one array (docs/architecture.md).
 
-It is worked out here a second time, apart from `tablebase.tables.index`, so that the verifier finds a fault
-in either; tests hold the two together. Sets are int64 scalars, as in `tablebase.kernels.movegen`."""
+This code is independent of `tablebase.tables.index`, so that the verifier finds a fault in either. Tests
+compare the two. Sets of squares are int64 scalars, as in `tablebase.kernels.movegen`.
+"""
 
 from collections.abc import Sequence
 from math import comb
@@ -11,30 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tablebase.board.material import Material
+from tablebase.board.squares import ALL_SQUARES, OTHER_MEN_SQUARES, OWN_MEN_SQUARES
 from tablebase.kernels.bits import popcount
 from tablebase.kernels.jit import inlined, kernel
-from tablebase.kernels.movegen import ALL_SQUARES, LAST_ROW
-
-FIRST_ROW = 0x0000_000F
-OWN_MEN_SQUARES = ALL_SQUARES & ~LAST_ROW
-OTHER_MEN_SQUARES = ALL_SQUARES & ~FIRST_ROW
 
 BINOMIAL = np.array([[comb(n, k) for k in range(33)] for n in range(33)], np.int64)
 
 
 class Layout(NamedTuple):
-    """Where each slice lies in one long array, its positions in the order of the index.
+    """The arrangement of several slices in one array of slots, each slice in the order of its index.
+
+    All arrays are int64. A *slot* is a number in the array: the start of the slice plus the index.
 
     Attributes:
-        number: int64, by own kings, own men, other kings, other men: the slice's number, -1 for no slice.
-        counts: int64 (slices, 4): own kings, own men, other kings, other men.
-        start: int64 (slices + 1): each slice's first slot, and at the end the number of slots.
-        block_size: int64 (slices): positions of a block.
-        owns: int64 (slices): placements of the own kings for each one of the other side's.
-        own_outer: int64 (slices): 1 where blocks are numbered by own men first, 0 where by the other side's.
-        first_block: int64: for each slice the first block of each placement of the men that are numbered
-            first, then the number of blocks.
-        first_block_start: int64 (slices): where each slice's begin in `first_block`.
+        number: shape (m, m, m, m), by own kings, own men, other kings, other men: number of the slice, or -1.
+        counts: shape (slices, 4): own kings, own men, other kings, other men.
+        start: shape (slices + 1,): first slot of each slice; last, the number of slots.
+        block_size: shape (slices,): number of positions in a block.
+        owns: shape (slices,): number of placements of own kings for one placement of the other kings.
+        own_outer: shape (slices,): 1 if blocks are numbered by own men first, 0 if by the other side's men.
+        first_block: shape (n,): for each slice, the first block of each placement of the men that are
+            numbered first, and then the number of blocks.
+        first_block_start: shape (slices,): start of each slice in `first_block`.
     """
 
     number: NDArray[np.int64]
@@ -48,17 +47,17 @@ class Layout(NamedTuple):
 
 
 def layout_of(materials: Sequence[Material]) -> Layout:
-    """The layout of these slices, in this order."""
+    """Return the layout of slices in the given order."""
     counts = np.array([(m.own_kings, m.own_men, m.other_kings, m.other_men) for m in materials], np.int64)
     counts = counts.reshape(len(materials), 4)
-    side = int(counts.max(initial=0)) + 2  # one promotion more than any slice has kings finds -1, not an edge
+    side = int(counts.max(initial=0)) + 2  # a promotion may exceed the kings of all slices: find -1 then
     number = np.full((side,) * 4, -1, np.int64)
     start, block_size, owns, own_outer, first_block_start = [0], [], [], [], []
     firsts: dict[tuple[int, int, bool], tuple[int, NDArray[np.int64]]] = {}
     filled = 0
-    for which, (own_kings, own_men, other_kings, other_men) in enumerate(counts.tolist()):
-        number[own_kings, own_men, other_kings, other_men] = which
-        # The weaker side's men come first: of fewer pieces, or as many and fewer kings.
+    for slice_id, (own_kings, own_men, other_kings, other_men) in enumerate(counts.tolist()):
+        number[own_kings, own_men, other_kings, other_men] = slice_id
+        # The weaker side's men come first: fewer pieces, or as many pieces and fewer kings.
         outer = (own_kings + own_men, own_kings) < (other_kings + other_men, other_kings)
         if (own_men, other_men, outer) not in firsts:
             firsts[own_men, other_men, outer] = filled, _first_blocks(own_men, other_men, outer)
@@ -85,7 +84,7 @@ def layout_of(materials: Sequence[Material]) -> Layout:
 
 @inlined
 def rank(squares: int, among: int) -> int:
-    """The colexicographic rank of a set among the squares of another: sum of C(place_i, i), i from 1."""
+    """Return the colexicographic rank of a set within `among`: sum of C(position_i, i), i from 1."""
     total = 0
     size = 0
     while squares != 0:
@@ -98,16 +97,16 @@ def rank(squares: int, among: int) -> int:
 
 @inlined
 def unrank(number: int, size: int, among: int) -> int:
-    """The set of `size` squares of `among` whose rank is `number`."""
+    """Return the set of `size` squares of `among` with rank `number`."""
     squares = 0
-    place = popcount(among)
+    position = popcount(among)
     square = 32
     while size > 0:
         square -= 1
         if among >> square & 1:
-            place -= 1
-            if BINOMIAL[place, size] <= number:
-                number -= BINOMIAL[place, size]
+            position -= 1
+            if BINOMIAL[position, size] <= number:
+                number -= BINOMIAL[position, size]
                 squares |= 1 << square
                 size -= 1
     return squares
@@ -128,10 +127,10 @@ def _first_blocks(own_men: int, other_men: int, own_outer: bool) -> NDArray[np.i
 
 
 @inlined
-def block_of(layout: Layout, which: int, own_men: int, other_men: int) -> int:
-    """The number of the block of these men in slice `which`."""
-    begin = layout.first_block_start[which]
-    if layout.own_outer[which]:
+def block_of(layout: Layout, slice_id: int, own_men: int, other_men: int) -> int:
+    """Return the number of the block with these men in a slice."""
+    begin = layout.first_block_start[slice_id]
+    if layout.own_outer[slice_id]:
         block = layout.first_block[begin + rank(own_men, OWN_MEN_SQUARES)]
         return int(block + rank(other_men, OTHER_MEN_SQUARES & ~own_men))
     block = layout.first_block[begin + rank(other_men, OTHER_MEN_SQUARES)]
@@ -140,28 +139,36 @@ def block_of(layout: Layout, which: int, own_men: int, other_men: int) -> int:
 
 @inlined
 def inside_block(owns: int, own_kings: int, other_kings: int, free: int) -> int:
-    """The place of these kings in their block, whose men leave `free`; `owns` as in the layout."""
+    """Return the index of these kings in their block.
+
+    `free` is the set of squares without men, and `owns` as in `Layout`.
+    """
     return rank(other_kings, free) * owns + rank(own_kings, free & ~other_kings)
 
 
 @kernel
 def slot_of(layout: Layout, own_men: int, own_kings: int, other_men: int, other_kings: int) -> int:
-    """The slot of a position; -1 if the layout has no such slice. Both sides have a piece."""
-    which = layout.number[popcount(own_kings), popcount(own_men), popcount(other_kings), popcount(other_men)]
-    if which < 0:
+    """Return the slot of a position, or -1 if the layout does not have its slice.
+
+    Both sides must have a piece. The sets are seen by the side to move.
+    """
+    slice_id = layout.number[
+        popcount(own_kings), popcount(own_men), popcount(other_kings), popcount(other_men)
+    ]
+    if slice_id < 0:
         return -1
-    block = block_of(layout, which, own_men, other_men)
+    block = block_of(layout, slice_id, own_men, other_men)
     free = ALL_SQUARES & ~(own_men | other_men)
-    inside = inside_block(layout.owns[which], own_kings, other_kings, free)
-    return int(layout.start[which] + block * layout.block_size[which] + inside)
+    inside = inside_block(layout.owns[slice_id], own_kings, other_kings, free)
+    return int(layout.start[slice_id] + block * layout.block_size[slice_id] + inside)
 
 
 @inlined
-def men_at(layout: Layout, which: int, block: int) -> tuple[int, int]:
-    """The own men and the other men of a block of slice `which`."""
-    begin = layout.first_block_start[which]
-    own_outer = layout.own_outer[which] != 0
-    low, high = 0, BINOMIAL[28, layout.counts[which, 1 if own_outer else 3]]
+def men_at(layout: Layout, slice_id: int, block: int) -> tuple[int, int]:
+    """Return the own men and the other men of a block of a slice."""
+    begin = layout.first_block_start[slice_id]
+    own_outer = layout.own_outer[slice_id] != 0
+    low, high = 0, BINOMIAL[28, layout.counts[slice_id, 1 if own_outer else 3]]
     while high - low > 1:
         middle = (low + high) // 2
         if layout.first_block[begin + middle] <= block:
@@ -170,18 +177,18 @@ def men_at(layout: Layout, which: int, block: int) -> tuple[int, int]:
             high = middle
     inner = block - layout.first_block[begin + low]
     if own_outer:
-        own_men = unrank(low, layout.counts[which, 1], OWN_MEN_SQUARES)
-        return own_men, unrank(inner, layout.counts[which, 3], OTHER_MEN_SQUARES & ~own_men)
-    other_men = unrank(low, layout.counts[which, 3], OTHER_MEN_SQUARES)
-    return unrank(inner, layout.counts[which, 1], OWN_MEN_SQUARES & ~other_men), other_men
+        own_men = unrank(low, layout.counts[slice_id, 1], OWN_MEN_SQUARES)
+        return own_men, unrank(inner, layout.counts[slice_id, 3], OTHER_MEN_SQUARES & ~own_men)
+    other_men = unrank(low, layout.counts[slice_id, 3], OTHER_MEN_SQUARES)
+    return unrank(inner, layout.counts[slice_id, 1], OWN_MEN_SQUARES & ~other_men), other_men
 
 
 @kernel
-def sets_at(layout: Layout, which: int, index: int) -> tuple[int, int, int, int]:
-    """The position at an index of slice `which`: own men, own kings, other men, other kings."""
-    own_men, other_men = men_at(layout, which, index // layout.block_size[which])
-    inside = index % layout.block_size[which]
+def sets_at(layout: Layout, slice_id: int, index: int) -> tuple[int, int, int, int]:
+    """Return own men, own kings, other men and other kings of the position with an index in a slice."""
+    own_men, other_men = men_at(layout, slice_id, index // layout.block_size[slice_id])
+    inside = index % layout.block_size[slice_id]
     free = ALL_SQUARES & ~(own_men | other_men)
-    other_kings = unrank(inside // layout.owns[which], layout.counts[which, 2], free)
-    own_kings = unrank(inside % layout.owns[which], layout.counts[which, 0], free & ~other_kings)
+    other_kings = unrank(inside // layout.owns[slice_id], layout.counts[slice_id, 2], free)
+    own_kings = unrank(inside % layout.owns[slice_id], layout.counts[slice_id, 0], free & ~other_kings)
     return own_men, own_kings, other_men, other_kings

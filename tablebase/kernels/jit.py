@@ -1,10 +1,12 @@
-"""The one place where numba's (untyped) decorators are applied, and where compiled kernels are kept.
+"""Compilation of kernels with numba, and the cache of compiled kernels on disk.
 
-numba's on-disk cache looks at the file a kernel stands in, not at the kernels and constants it takes from
-other files: a changed helper would leave a stale solver on disk, and a stale solver writes wrong tables. So
-the cache folder of a kernel is keyed by a hash of its file, of this one, and of every file of the project
-that these import, together with the versions that made the machine code. What is edited while a process
-runs is not kept by it.
+This is the only module that applies numba's decorators, which are untyped.
+
+numba's own cache checks the file of a kernel, but not the kernels and constants that it imports from other
+files. After a change of a helper it would load an old solver, which would write wrong tables. So the cache
+folder of a kernel is named by a hash. The hash covers the file of the kernel, this file, all files of the
+project that they import, and the versions of the compilers. A process does not cache kernels of files that
+have changed since it started.
 """
 
 import _thread
@@ -33,20 +35,20 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvid
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# numba's own types say nothing of the options and functions used here.
+# numba does not declare the types of these.
 _njit: Any = numba.njit
 _unliteral: Any = numba.types.unliteral
 _config: Any = numba.config
 
 
-_BEGAN = time.time() - time.process_time()  # of this process, or a little later
+_BEGAN = time.time() - time.process_time()  # start of this process, or a little later
 _HERE = Path(__file__)
 _ROOT = _HERE.parents[2]  # where the packages are
 _IMPORT = re.compile(r"^ *(?:from +([\w.]+) +import +(\([^)]*\)|.*)|import +([\w.]+))", re.MULTILINE)
 
 
 def _file_of(module: str) -> Path | None:
-    """The file of a module of this project."""
+    """Return the file of a module of this project, or None."""
     path = _ROOT.joinpath(*module.split("."))
     found = (each for each in (path.with_suffix(".py"), path / "__init__.py") if each.is_file())
     return next(found, None)
@@ -54,7 +56,7 @@ def _file_of(module: str) -> Path | None:
 
 @functools.cache
 def _imported(path: Path) -> frozenset[Path]:
-    """The files of this project that a file imports, wherever in it."""
+    """Return the files of this project that a file imports, also inside functions."""
     modules: set[str] = set()
     for origin, names, module in _IMPORT.findall(path.read_text(encoding="utf-8")):
         modules.add(module or origin)
@@ -63,7 +65,7 @@ def _imported(path: Path) -> frozenset[Path]:
 
 
 def _sources(path: Path) -> set[Path]:
-    """A file and this one, all that they import, and all that those import."""
+    """Return a file, this file, and all files that they import directly or indirectly."""
     found: set[Path] = set()
     new = {path, _HERE}
     while new:
@@ -91,14 +93,16 @@ def _writable(folder: Path) -> bool:
 
 @functools.cache
 def cache_dir(path: Path) -> Path | None:
-    """The folder of a file's compiled kernels for these very sources, or None where none is writable
-    (kernels are then compiled anew in each process).
+    """Return the cache folder for the kernels of a file and its present sources.
+
+    None if no folder is writable, or if a source has changed since this process started. Kernels are then
+    compiled again in each process.
 
     Args:
-        path: the file that the kernels stand in.
+        path: the file that defines the kernels.
     """
     if any(source.stat().st_mtime > _BEGAN for source in _sources(path)):
-        return None  # what this process has of it may be older than what stands there
+        return None  # this process may have loaded an older version of the file
     base = os.environ.get("SHASHKI_KERNEL_CACHE")
     folder = Path(base) if base else Path(platformdirs.user_cache_dir("shashki")) / "kernels"
     folder = folder / _source_hash(path)
@@ -106,10 +110,10 @@ def cache_dir(path: Path) -> Path | None:
 
 
 class _SourcesLocator(UserProvidedCacheLocator):
-    """Tells numba that kernels lie directly in the folder, and that they fit the sources.
+    """Locator by which numba keeps kernels directly in the cache folder and takes them as up to date.
 
-    numba would add a folder named after the path of the source file, and look at that file's time and size.
-    The name of our folder is a hash of all sources, so any environment or checkout finds the same kernels.
+    By default numba adds a folder named after the path of the source file, and checks that file's time and
+    size. The name of our folder is a hash of all sources, so all environments and checkouts share kernels.
     """
 
     def get_cache_path(self) -> str:
@@ -124,8 +128,10 @@ class _KernelCacheImpl(CompileResultCacheImpl):
 
 
 class _KernelCache(FunctionCache):
-    """numba's cache of a kernel, without which all works the same, only slower: what cannot be read there is
-    compiled anew, and what cannot be written is not kept."""
+    """numba's cache of one kernel, with all errors ignored.
+
+    A kernel that cannot be read from the cache is compiled, and one that cannot be written is not kept.
+    """
 
     _impl_class = _KernelCacheImpl
 
@@ -133,7 +139,7 @@ class _KernelCache(FunctionCache):
         usual: Any = super()
         try:
             return usual.load_overload(*arguments)
-        except Exception:  # damaged pickles raise anything
+        except Exception:  # a damaged pickle may raise any exception
             with suppress(OSError):
                 usual.flush()
             return None
@@ -145,30 +151,30 @@ class _KernelCache(FunctionCache):
 
 
 _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Leaves out the code by which Python and C call a kernel: half of it for tuples of arrays."""
+"""Options that omit the wrappers for calls from Python and C: half of the code for tuples of arrays."""
 
 
 def kernel(function: F) -> F:
-    """Compile a function that Python calls: without objects and the GIL, cached on disk."""
+    """Compile a function that Python calls. It runs without the GIL and is cached on disk."""
     return cast(F, _cached(function, _nrt=True))
 
 
 def step(function: F) -> F:
-    """Compile a `kernel` that makes and returns no arrays.
+    """Compile a `kernel` that neither creates nor returns arrays.
 
-    numba then counts no references. Counting them takes half of the code where tuples of many arrays are
-    handed on. Compiling fails if the function makes an array.
+    numba then omits reference counts, which are half of the code if tuples of many arrays are passed on.
+    Compilation fails if the function creates an array.
     """
     return cast(F, _cached(function, _nrt=False))
 
 
 def inner(function: F) -> F:
-    """Compile a `step` that only kernels call. It is cached as a part of its callers."""
+    """Compile a `step` that only kernels call. It is cached as part of its callers."""
     return cast(F, _only_for_kernels(_njit(nogil=True, _nrt=False, **_NO_WRAPPERS)(function)))
 
 
 def _only_for_kernels(compiled: Any) -> Any:
-    """Turn a call from Python, which would crash for lack of a wrapper, into a TypeError."""
+    """Make a call from Python raise TypeError; without a wrapper it would crash."""
     usual: Any = type(compiled)
     if not issubclass(usual, numba.core.dispatcher.Dispatcher):
         return compiled  # with NUMBA_DISABLE_JIT
@@ -183,12 +189,12 @@ def _only_for_kernels(compiled: Any) -> Any:
 
 
 def for_python(compiled: F) -> F:
-    """Compile an `inner` or `inlined` kernel once more, as a `step` that Python can call."""
+    """Compile an `inner` or `inlined` kernel again, as a `step` that Python can call."""
     return step(cast(F, getattr(compiled, "py_func", compiled)))
 
 
 def inlined(function: F) -> F:
-    """Compile a small function that only kernels call, and that is copied into each of them."""
+    """Compile a small function that only kernels call, inlined into each of them."""
     return cast(F, _only_for_kernels(_njit(nogil=True, forceinline=True, **_NO_WRAPPERS)(function)))
 
 
@@ -196,16 +202,16 @@ def _cached(function: Any, **options: Any) -> Any:
     folder = cache_dir(Path(function.__code__.co_filename))
     compiled: Any = _njit(nogil=True, cache=False, no_cfunc_wrapper=True, **options)(function)
     if folder is not None and hasattr(compiled, "_cache"):
-        _config.CACHE_DIR = str(folder)  # where numba looks when it makes a cache
+        _config.CACHE_DIR = str(folder)  # numba reads this when it creates a cache
         compiled._cache = cast(Any, _KernelCache)(function)
     return _one_signature(compiled)
 
 
 def _one_signature(compiled: Any) -> Any:
-    """Compile a kernel once for all values of an argument.
+    """Make numba compile a kernel once for all values of an argument.
 
-    numba gives a literal, and a counter that starts as one, a type of its own, and would compile the kernel
-    once more for that type.
+    numba gives a literal, and a counter that starts with one, a type of its own. It would compile the kernel
+    again for that type.
     """
     usual = getattr(compiled, "get_call_template", None)
     if usual is None:
@@ -220,15 +226,15 @@ def _one_signature(compiled: Any) -> Any:
 
 
 def compile_for(compiled: Any, *arguments: Any) -> None:
-    """Compile a kernel for arguments of these types, or load it from the cache."""
+    """Compile a kernel for the types of these arguments, or load it from the cache."""
     if hasattr(compiled, "compile"):
         compiled.compile(tuple(map(numba.typeof, arguments)))
 
 
 def is_compiled(compiled: Any, *arguments: Any) -> bool:
-    """Whether a kernel for arguments of these types is in this process or in the cache.
+    """Whether a kernel for the types of these arguments is in this process or in the cache.
 
-    True also where kernels are not cached, as no other process could then compile it for this one.
+    True also if kernels are not cached, because no other process could then compile it for this one.
     """
     cache = getattr(compiled, "_cache", None)
     if not isinstance(cache, _KernelCache):
@@ -239,7 +245,7 @@ def is_compiled(compiled: Any, *arguments: Any) -> bool:
 
 @contextmanager
 def reported(report: Callable[[str], None]) -> Iterator[None]:
-    """Within the context, `report` the name of each of our kernels after it is compiled.
+    """Return a context in which `report` receives the name of each kernel of the project once compiled.
 
     Kernels that are loaded from the cache are not reported.
     """
@@ -259,38 +265,38 @@ def reported(report: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """While kernels are compiled in the main thread: let Ctrl-C stop that.
+    """Return a context in which Ctrl-C stops the compilation of kernels in the main thread.
 
-    LLVM calls back into Python, and an exception that comes up in there is dropped with a message. A Ctrl-C
-    that meets this fate is sent again, until it is heard. Where it is heard in the midst of making an object,
-    something else may fail for the half of it that is missing: that is no news, and not what has happened.
+    LLVM calls back into Python and swallows exceptions that occur there. A KeyboardInterrupt that is lost in
+    this way is sent again until Python sees it. It may interrupt the construction of an object, so that
+    another error follows from the unfinished object. Such an error becomes a KeyboardInterrupt.
     """
     usual, handler = sys.unraisablehook, signal.getsignal(signal.SIGINT)
-    was_asked = False
+    interrupted = False
 
-    def ask(number: int, frame: FrameType | None) -> None:
-        nonlocal was_asked
-        was_asked = True
+    def note_and_handle(number: int, frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
         if callable(handler):
             handler(number, frame)
 
     def send_again(unraisable: "sys.UnraisableHookArgs") -> None:
         if unraisable.exc_type is KeyboardInterrupt:
             threading.Timer(0.1, _thread.interrupt_main).start()
-        elif not was_asked:
+        elif not interrupted:
             usual(unraisable)
 
-    in_charge = callable(handler) and threading.current_thread() is threading.main_thread()
-    if in_charge:
-        signal.signal(signal.SIGINT, ask)
+    is_main = callable(handler) and threading.current_thread() is threading.main_thread()
+    if is_main:
+        signal.signal(signal.SIGINT, note_and_handle)
     sys.unraisablehook = send_again
     try:
         yield
     except Exception as error:
-        if was_asked:
+        if interrupted:
             raise KeyboardInterrupt from error
         raise
     finally:
         sys.unraisablehook = usual
-        if in_charge:
+        if is_main:
             signal.signal(signal.SIGINT, handler)

@@ -1,21 +1,19 @@
-"""The scalar move generator: all positions that one position leads to, one at a time, in numba.
+"""The move generator for kernels: the positions after all legal moves of one position.
 
-It is a second telling of the rules that `tablebase.board.position` tells readably; tests hold the two
-together. The
-solver does not use it: perft does, and the verifier, which must share nothing with the solver but the rules.
+`tablebase.board.position` has the same rules in readable form; tests compare the two. Perft, the capture
+trees and the verifier use this generator. The solver does not, so that the verifier shares no code with it.
 
-A position is four int64 scalars, sets of squares as the side to move sees them: own men, own kings, other
-men, other kings. Own men move up. Every scalar is int64: numba makes floats of int64 mixed with uint64.
+A position is four int64 scalars, sets of squares seen by the side to move: own men, own kings, other men,
+other kings. Own men move up. All scalars are int64, because numba makes floats of int64 mixed with uint64.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tablebase.board.squares import ALL_SQUARES, LAST_ROW
 from tablebase.kernels.bits import popcount, reverse
 from tablebase.kernels.jit import inlined, kernel
 
-ALL_SQUARES = 0xFFFF_FFFF
-LAST_ROW = 0xF000_0000
 EVEN_ROWS = 0x0F0F_0F0F  # rows 1, 3, 5, 7, whose first square is on the a file
 ODD_ROWS = 0xF0F0_F0F0
 EVEN_ROWS_WITHOUT_A = 0x0E0E_0E0E
@@ -25,32 +23,32 @@ DIRECTIONS = 4
 UP_LEFT, UP_RIGHT, DOWN_LEFT, DOWN_RIGHT = range(DIRECTIONS)
 
 MAX_SUCCESSORS = 4096
-"""How many successors a buffer holds.
+"""Number of successors that a buffer holds.
 
-A quiet move is a pair of an own square and an empty one: never more than 16 * 16 = 256. A capture's result
-is known from the square it starts on, the pieces it takes and the square it ends on: with a own and b other
-pieces, at most a * (2^b - 1) * (33 - a - b). Up to 8 pieces that is 3,175 at most (a = 1, b = 7), so no
-position of a tablebase can overflow a buffer. No such proof is known for 24 pieces; there an overflow raises.
+A quiet move is a pair of an own square and an empty square: at most 16 * 16 = 256. The result of a capture
+follows from its start square, the captured pieces and its end square. With a own and b other pieces there
+are at most a * (2^b - 1) * (33 - a - b) results. Up to 8 pieces that is at most 3,175 (a = 1, b = 7), so no
+position of a tablebase can overflow a buffer. For 24 pieces no such proof is known; an overflow raises.
 """
 
 _STACK_ROWS = 512
-"""Room for the captures begun and not ended, kept in the rows of a buffer behind the successors.
+"""Rows for unfinished captures, in a buffer behind the successors.
 
-Each step of a capture takes one more piece, of 31 at most, and leaves at most 13 squares to go on from (the
-two diagonals through a square have 13 others): 31 * 13 = 403.
+Each step of a capture takes one more piece, at most 31 in all. It leaves at most 13 squares to go on from,
+because the two diagonals through a square have at most 13 other squares: 31 * 13 = 403.
 """
 
 BUFFER_ROWS = MAX_SUCCESSORS + _STACK_ROWS
 
 
 def new_buffer() -> NDArray[np.int64]:
-    """An array for `successors` to write to, of shape (BUFFER_ROWS, 4)."""
+    """Return a buffer for `successors`: shape (BUFFER_ROWS, 4), int64."""
     return np.empty((BUFFER_ROWS, 4), np.int64)
 
 
 @inlined
 def step(squares: int, direction: int) -> int:
-    """The squares one step further in a direction; those that would leave the board are dropped."""
+    """Return a set moved by one step in a direction; squares that leave the board are dropped."""
     if direction == UP_LEFT:
         return (squares & EVEN_ROWS_WITHOUT_A) << 3 | ((squares & ODD_ROWS) << 4 & ALL_SQUARES)
     if direction == UP_RIGHT:
@@ -62,7 +60,7 @@ def step(squares: int, direction: int) -> int:
 
 @inlined
 def slide(squares: int, direction: int, empty: int) -> int:
-    """`squares` and all empty squares that kings on them reach in one direction."""
+    """Return `squares` and all empty squares that kings on them reach in one direction."""
     reached = squares
     front = step(squares, direction) & empty
     while front != 0:
@@ -73,7 +71,7 @@ def slide(squares: int, direction: int, empty: int) -> int:
 
 @inlined
 def can_capture(men: int, kings: int, victims: int, empty: int) -> bool:
-    """Whether any of these men and kings can take one of `victims` by landing on one of `empty`."""
+    """Whether one of these men and kings can capture one of `victims` and land on one of `empty`."""
     for direction in range(DIRECTIONS):
         reached = men | slide(kings, direction, empty)
         if step(step(reached, direction) & victims, direction) & empty != 0:
@@ -83,7 +81,7 @@ def can_capture(men: int, kings: int, victims: int, empty: int) -> bool:
 
 @kernel
 def has_capture(own_men: int, own_kings: int, other_men: int, other_kings: int) -> bool:
-    """Whether the side to move can capture, and so must."""
+    """Whether the side to move can capture, and therefore must."""
     others = other_men | other_kings
     return can_capture(own_men, own_kings, others, ALL_SQUARES & ~(own_men | own_kings | others))
 
@@ -92,7 +90,7 @@ def has_capture(own_men: int, own_kings: int, other_men: int, other_kings: int) 
 def _write(
     own_men: int, own_kings: int, other_men: int, other_kings: int, out: NDArray[np.int64], count: int
 ) -> int:
-    """Write a position, turned for the next side to move, unless a row above has it; the new count."""
+    """Write a position, seen by the next side to move, unless `out` has it already; return the new count."""
     next_own_men, next_own_kings = reverse(other_men), reverse(other_kings)
     next_other_men, next_other_kings = reverse(own_men), reverse(own_kings)
     for row in range(count):
@@ -123,13 +121,13 @@ def _captures_of(
     out: NDArray[np.int64],
     count: int,
 ) -> int:
-    """Add to `out` the results of all captures by the piece on `start` (a set of one); the new count."""
+    """Add the results of all captures by the piece on `start` (a set) to `out`; return the new count."""
     men_left, kings_left = own_men & ~start, own_kings & ~start
     others = other_men | other_kings
-    # The start square is empty while the piece is under way; what it has taken stays until it has arrived.
+    # During the capture the start square is empty, and captured pieces stay on the board.
     empty = ALL_SQUARES & ~(men_left | kings_left | others)
 
-    # A row of the stack is a capture under way: square, pieces taken, whether it is a king by now.
+    # A row of the stack is an unfinished capture: square, captured pieces, whether the piece is a king now.
     stack = out[MAX_SUCCESSORS:]
     stack[0, 0], stack[0, 1], stack[0, 2] = start, 0, int(is_king)
     depth = 1
@@ -146,7 +144,7 @@ def _captures_of(
             king_now = king | int(first_landing & LAST_ROW != 0)
             landings = slide(first_landing, direction, empty) if king else first_landing
 
-            # Where it can go on from one of the squares it must not stop on another.
+            # If the piece can go on from one of the landing squares, it must not stop on another.
             goes_on = False
             remaining = landings
             while remaining != 0:
@@ -176,15 +174,18 @@ def _captures_of(
 
 @kernel
 def captures(own_men: int, own_kings: int, other_men: int, other_kings: int, out: NDArray[np.int64]) -> int:
-    """Write each distinct position that a capture leads to, turned for its side to move; their count.
+    """Write each distinct position after a capture to `out`, and return their number.
 
     Args:
-        own_men, own_kings, other_men, other_kings: disjoint sets; no own man on the last row.
-        out: a buffer by `new_buffer`; row i becomes the own men, own kings, other men and other kings of
-            successor i, as the next side to move sees them. Rows from the count on are scratch.
+        own_men: the men of the side to move, a set without squares of the last row.
+        own_kings: its kings, a set.
+        other_men: the men of the opponent, a set.
+        other_kings: its kings, a set.
+        out: buffer from `new_buffer`. Row i receives own men, own kings, other men and other kings of
+            successor i, seen by the next side to move. The rows after the successors are scratch.
 
     Raises:
-        OverflowError: more than MAX_SUCCESSORS; impossible up to 8 pieces.
+        OverflowError: there are more than MAX_SUCCESSORS positions; impossible up to 8 pieces.
     """
     count = 0
     if not has_capture(own_men, own_kings, other_men, other_kings):
@@ -203,9 +204,17 @@ def captures(own_men: int, own_kings: int, other_men: int, other_kings: int, out
 def quiet_moves(
     own_men: int, own_kings: int, other_men: int, other_kings: int, out: NDArray[np.int64]
 ) -> int:
-    """Write each position that a quiet move leads to, as `captures` does, even if a capture forbids it.
+    """Write each position after a quiet move to `out`, and return their number.
 
-    Two quiet moves never lead to the same position, so nothing is compared.
+    Quiet moves are written even if the side to move must capture. Two quiet moves never lead to the same
+    position, so nothing is compared.
+
+    Args:
+        own_men: the men of the side to move, a set without squares of the last row.
+        own_kings: its kings, a set.
+        other_men: the men of the opponent, a set.
+        other_kings: its kings, a set.
+        out: buffer from `new_buffer`, written as by `captures`.
     """
     next_own_men, next_own_kings = reverse(other_men), reverse(other_kings)
     next_other_men = reverse(own_men)
@@ -241,7 +250,7 @@ def quiet_moves(
 
 @kernel
 def count_quiet_moves(own_men: int, own_kings: int, other_men: int, other_kings: int) -> int:
-    """How many positions `quiet_moves` would write."""
+    """Return the number of positions that `quiet_moves` would write."""
     empty = ALL_SQUARES & ~(own_men | own_kings | other_men | other_kings)
     count = popcount(step(own_men, UP_LEFT) & empty) + popcount(step(own_men, UP_RIGHT) & empty)
     kings = own_kings
@@ -255,10 +264,19 @@ def count_quiet_moves(own_men: int, own_kings: int, other_men: int, other_kings:
 
 @kernel
 def successors(own_men: int, own_kings: int, other_men: int, other_kings: int, out: NDArray[np.int64]) -> int:
-    """Write each distinct position that a legal move leads to, as `captures` does; their count.
+    """Write each distinct position after a legal move to `out`, and return their number.
 
-    They are captures where `has_capture` holds, quiet moves otherwise. None means that the side to move has
-    lost.
+    If the number is 0, the side to move has lost.
+
+    Args:
+        own_men: the men of the side to move, a set without squares of the last row.
+        own_kings: its kings, a set.
+        other_men: the men of the opponent, a set.
+        other_kings: its kings, a set.
+        out: buffer from `new_buffer`, written as by `captures`.
+
+    Raises:
+        OverflowError: there are more than MAX_SUCCESSORS positions; impossible up to 8 pieces.
     """
     count = captures(own_men, own_kings, other_men, other_kings, out)
     if count > 0:

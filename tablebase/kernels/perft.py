@@ -1,4 +1,4 @@
-"""Perft: how many lines of play a position has, the usual check of a move generator."""
+"""Perft: the number of lines of play from a position, the usual test of a move generator."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def perft(position: Position, depth: int) -> int:
-    """The number of lines of exactly `depth` plies from a position.
+    """Return the number of lines of exactly `depth` plies from a position.
 
-    In each position moves that lead to the same position count once, as in the published `unique` numbers. A
-    line that ends the game earlier is not counted.
+    Moves that lead from one position to the same position count once, as in the published `unique` numbers. A
+    line in which the game ends earlier is not counted.
 
     Raises:
-        ArgumentError: a negative depth.
+        ArgumentError: the depth is negative.
     """
     if depth < 0:
-        raise ArgumentError(f"perft of depth {depth}; a depth is a number of plies, 0 or more")
+        raise ArgumentError(f"the depth of perft is {depth}; it must be a number of plies, 0 or more")
     if depth == 0:
         return 1
     return int(
@@ -52,10 +52,13 @@ def _count_moves(
 def _count_lines(
     own_men: int, own_kings: int, other_men: int, other_kings: int, depth: int, buffers: NDArray[np.int64]
 ) -> int:
-    """The lines of `depth` >= 1 plies; `buffers` (shape (depth, rows, 4)) holds one ply's successors each."""
+    """Return the number of lines of `depth` >= 1 plies.
+
+    `buffers` has shape (depth, BUFFER_ROWS, 4), int64: one buffer of successors for each ply.
+    """
     if depth == 1:
         return _count_moves(own_men, own_kings, other_men, other_kings, buffers[0])
-    waiting = np.zeros(depth, np.int64)  # successors at each ply not looked at yet
+    waiting = np.zeros(depth, np.int64)  # successors of each ply that are not yet visited
     waiting[0] = successors(own_men, own_kings, other_men, other_kings, buffers[0])
     lines = 0
     ply = 0

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tablebase.board.position import ALL_SQUARES, FIRST_ROW, LAST_ROW, Color, Position
+from tablebase.board.position import Color, Position
+from tablebase.board.squares import ALL_SQUARES, FIRST_ROW, LAST_ROW
 from tablebase.errors import ArgumentError, IllegalPositionError
 from tablebase.tables.format import Metric
 

@@ -25,13 +25,13 @@ from tablebase.kernels.capture_tree import (
     ONE_MOVE,
     OVER,
     PARENT,
-    PLACE,
+    SLICE,
+    add_positions,
     by_slice,
     counts_of,
-    grow_one,
-    grow_whole,
+    expand_all,
+    expand_one,
     new_tree,
-    plant,
     settle_lengths,
     settle_outcomes,
 )
@@ -88,12 +88,12 @@ class CompiledValues(PositionValues):
         tree: Tree | None = getattr(self._threads, "tree", None)
         if tree is None:
             tree = self._threads.tree = new_tree(_ROWS)
-        done, count, place, index = grow_one(
+        done, count, place, index = expand_one(
             layout, tree, position.own_men, position.own_kings, position.other_men, position.other_kings
         )
         if done < count:
-            tree, count = grow_whole(layout, tree, done, count)
-            place, index = tree[0, PLACE:].tolist()
+            tree, count = expand_all(layout, tree, done, count)
+            place, index = tree[0, SLICE:].tolist()
         return tree, count, place, index
 
     def wdl(self, position: Position) -> int:
@@ -201,7 +201,7 @@ class CompiledValues(PositionValues):
         tree = new_tree(_ROWS_PER_POSITION * min(len(boards), _BATCH))
         for first in range(0, len(boards), _BATCH):
             asked = slice(first, min(first + _BATCH, len(boards)))
-            plant(boards.sets[asked], boards.black[asked], tree)
+            add_positions(boards.sets[asked], boards.black[asked], tree)
             tree, large = self._fill_batch(tree, asked, found)
             for place in large:
                 self._fill(found, place, boards.position(place), distances)
@@ -216,7 +216,7 @@ class CompiledValues(PositionValues):
         """
         slices = self._slices()
         number = asked.stop - asked.start
-        tree, count = grow_whole(slices.layout, tree, 0, number)
+        tree, count = expand_all(slices.layout, tree, 0, number)
         stored = _Rows(slices, tree, count)
         wdl = np.empty(count, np.int8)
         for material, rows, indices in stored.groups():
@@ -233,7 +233,7 @@ class CompiledValues(PositionValues):
                 dtw[rows] = UNKNOWN_VALUE if halves is None else 2 * halves.astype(np.int16) + (wdl[rows] > 0)
             settle_lengths(tree, count, UNKNOWN_VALUE, NONE, wdl, dtw)
             found.dtw[asked] = dtw[:number]
-        places = tree[:number, PLACE]
+        places = tree[:number, SLICE]
         if found.dtc is not None:
             found.dtc[asked] = self._probe_distance(Metric.DTC, stored, wdl, number)
         if found.dtb is not None:
@@ -242,7 +242,7 @@ class CompiledValues(PositionValues):
 
     def _probe_distance(self, metric: Metric, stored: _Rows, wdl: NDArray[np.int8], number: int) -> Stored:
         """Return DTC or DTB of the first `number` rows of the tree, shape (number,)."""
-        places = stored.tree[:number, PLACE]
+        places = stored.tree[:number, INDEX]
         wdl = wdl[:number]
         decided = abs(wdl) == 2
         plies = np.where(wdl == UNKNOWN_VALUE, np.int16(UNKNOWN_VALUE), np.int16(NONE))

@@ -9,7 +9,7 @@ from tablebase.board.position import Color, Move, Position
 from tablebase.errors import MissingTableError
 from tablebase.rules.clock import RuleState
 from tablebase.rules.outcome import Outcome, Probe
-from tablebase.rules.ruleset import cited
+from tablebase.rules.ruleset import cite
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Line:
             case LineEnd.GAME_OVER:
                 return lost_in_words(last)
             case LineEnd.DRAW if self.fired:
-                rules = " and ".join(f"{state.rule}, {cited(state.article)}" for state in self.fired)
+                rules = " and ".join(f"{state.rule}, {cite(state.article)}" for state in self.fired)
                 return f"A draw by the rules: {rules}."
             case LineEnd.DRAW:
                 return "From here on the game is a draw."

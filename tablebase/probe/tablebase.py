@@ -22,13 +22,13 @@ from tablebase.probe.values import PositionValues
 from tablebase.rules.outcome import UNKNOWN, Outcome, Probe, move_order, move_value
 from tablebase.rules.rulesets import Ruleset
 from tablebase.tables.format import Metric
-from tablebase.tables.table import DEFAULT_BYTES
+from tablebase.tables.table import DEFAULT_CACHE_BYTES
 
 
 def open_tablebase(
     path: Path | str,
     *,
-    cache_bytes: int = DEFAULT_BYTES,
+    cache_bytes: int = DEFAULT_CACHE_BYTES,
     array_bytes: int = ARRAY_BYTES,
     compiled: bool | None = None,
 ) -> Tablebase:
@@ -81,7 +81,7 @@ class Tablebase:
         self,
         *,
         ruleset: Ruleset | None = None,
-        cache_bytes: int = DEFAULT_BYTES,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
         array_bytes: int = ARRAY_BYTES,
         compiled: bool | None = None,
     ) -> None:
@@ -124,7 +124,7 @@ class Tablebase:
     @property
     def materials(self) -> list[Material]:
         """Every material with a WDL table: fewer pieces first, then fewer men, then by name."""
-        return sorted(self._tables.materials, key=Material.place)
+        return sorted(self._tables.materials, key=Material.sort_key)
 
     @property
     def cache_used_bytes(self) -> int:

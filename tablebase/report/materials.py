@@ -134,11 +134,11 @@ def material_report(catalog: Catalog, material: Material) -> MaterialReport:
 
 def material_details_report(catalog: Catalog, material: Material) -> MaterialDetailsReport:
     """A material that has a table, with all that is known of it."""
-    successor_pairs = material.after_a_move() - {material.mirror}
+    successor_pairs = material.successors() - {material.mirror}
     return {
         **material_report(catalog, material),
         "longest": _longest(catalog.statistics(material)),
-        "depends_on": [str(other) for other in sorted(successor_pairs, key=Material.place)],
+        "depends_on": [str(other) for other in sorted(successor_pairs, key=Material.sort_key)],
         "histograms": _histograms(catalog.statistics(material)),
         "files": {
             str(metric): {"size": record.size, "sha256": record.sha256}

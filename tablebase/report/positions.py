@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Annotated, TypedDict
 
 from tablebase.board.material import Material
-from tablebase.board.position import SQUARE_NAMES, Color, Position
+from tablebase.board.position import Color, Position
+from tablebase.board.squares import SQUARE_NAMES
 from tablebase.games.lone_kings import DrawCase, DrawRule, draw_cases
 from tablebase.games.search import RuledMove, RuleSearch, win_oracle
 from tablebase.probe.line import Line, LineEnd, MoveValue

@@ -10,7 +10,7 @@ from tablebase.report.positions import in_moves
 from tablebase.report.rules import RuleStateReport
 from tablebase.rules.clock import GameStatus, Unit
 from tablebase.rules.outcome import Outcome, Probe, RulesOutcome
-from tablebase.rules.ruleset import Claim, RuleName, cited
+from tablebase.rules.ruleset import Claim, RuleName, cite
 from tablebase.rules.rulesets import Ruleset
 
 _FRESH = {
@@ -26,7 +26,7 @@ _FRESH = {
 def named(rules: Iterable[RuleStateReport]) -> str:
     """Rules by their names and counts, like `king-moves (article 7.2.5, 30 plies)`."""
     return " and ".join(
-        f"{rule['rule']} ({cited(rule['article'])}, {rule['count']} {_unit(rule)}{_beyond(rule)})"
+        f"{rule['rule']} ({cite(rule['article'])}, {rule['count']} {_unit(rule)}{_beyond(rule)})"
         for rule in rules
     )
 

@@ -1,13 +1,7 @@
-"""A game in progress under a ruleset: its counters, what each draw rule says, and claims of draws.
+"""A game in progress under a ruleset: its counters, the state of each draw rule, and claims of draws.
 
-A `Clock` knows a position and how its game came to it, as far as the draw rules ask. `Clock.start` begins
-one, `play` goes on by a move to a new one, and `states` and `ruling` tell what the rules say:
-
-    clock = Clock.start(position, ruleset, counters)
-    clock = clock.play(move)
-    ruling = clock.ruling(board_won)
-
-Whether a position is won on the board, which some rules ask, is for the caller to tell: `board_won`.
+A `Clock` holds a position and the part of its game's history that the draw rules need. Some rules depend on
+whether a position is won without draw rules. The caller supplies a function for that, `board_won`.
 """
 
 from __future__ import annotations
@@ -27,38 +21,38 @@ from tablebase.rules.ruleset import Claim, Limit, Repeats, Rule, RuleName, Rules
 from tablebase.rules.rulesets import OFFICIAL
 
 BoardWon: TypeAlias = Callable[[Position, Color], bool | None]
-"""Tells whether a position is won for a side on the board, without any draw rule; None: that is not known."""
+"""Function that says whether a position is won for a side without draw rules; None if it is not known."""
 
 
 class Unit(StrEnum):
-    """What a count counts; the text of one is its name."""
+    """The unit of a count, as text."""
 
     PLIES = "plies"
-    """Turns of either player."""
+    """Turns of either side."""
     OWN_MOVES = "own-moves"
     """Turns of the stronger side."""
     TIMES = "times"
-    """How many times something has come up."""
+    """Occurrences of a position or of moves."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleState:
-    """What one draw rule says of a position and its game.
+    """The state of one draw rule in a game.
 
     Attributes:
-        rule: the rule.
-        article: where it stands in the text.
-        applies: whether it can make a draw in this position at all. Where it does not, the other values are
-            those of its first limit.
-        count: how far it has come, in `unit`s.
-        limit: how far it may come: reaching it makes the draw.
-        unit: what is counted.
-        remaining: how many more of them, at least, until the limit is reached; 0 where it is reached.
-        fired: whether the rule makes a draw here; None where that depends on whether the position is won on
-            the board, and nobody can tell. False wherever the game has been won.
-        claim: how the draw comes about once the rule has fired.
-        stronger: the side whose moves or whose win it is about; None where there is no such side, or where
-            the rule speaks of both.
+        rule: the name of the rule.
+        article: the article of the official text.
+        applies: whether the rule can make a draw in this position. If it cannot, the other values are those
+            of its first limit.
+        count: the present count, in `unit`.
+        limit: the count that makes the draw, in `unit`.
+        unit: the unit of `count`, `limit` and `remaining`.
+        remaining: the least number of units until the limit is reached; 0 if it is reached.
+        fired: whether the rule makes a draw. None if this depends on whether the position is won without draw
+            rules, and that is not known. False if the game has been won.
+        claim: the way in which the rule makes the draw.
+        stronger: the side whose moves or win the rule is about; None if there is no such side, or if the rule
+            is about both.
     """
 
     rule: RuleName
@@ -74,37 +68,37 @@ class RuleState:
 
     @property
     def claimable(self) -> bool:
-        """Whether the rule has fired, and makes the draw if a player claims it."""
+        """Whether the rule has fired and a player must claim the draw."""
         return self.fired is True and self.claim is not Claim.AUTOMATIC
 
 
 class GameStatus(StrEnum):
-    """What a position and its game come to."""
+    """The status of a game under its ruleset."""
 
     OPEN = "open"
     """The game goes on."""
     CLAIMABLE = "claimable"
-    """The game goes on unless a draw is claimed, which would be right."""
+    """The game goes on, but a player may claim a draw."""
     DRAWN = "drawn"
     """The game has ended in a draw."""
     UNDETERMINED = "undetermined"
-    """It has, unless the position is won on the board, which nobody can tell."""
+    """The game is drawn unless the position is won without draw rules, which is not known."""
     WHITE_WON = "white-won"
     BLACK_WON = "black-won"
 
     @property
     def ends_the_game(self) -> bool:
-        """Whether the game has ended for certain: a win, or a draw that needs no claim."""
+        """Whether the game has certainly ended: by a win, or by a draw that needs no claim."""
         return self in (GameStatus.DRAWN, GameStatus.WHITE_WON, GameStatus.BLACK_WON)
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What the ruleset says of a position and its game.
+    """The status of a game together with the state of each draw rule.
 
     Attributes:
-        verdict: the whole of it. A win goes before rules that draw by themselves, and these before claims.
-        states: what each rule says, in the ruleset's order.
+        verdict: the status of the game. A win comes before automatic draws, and these before claims.
+        states: the state of each rule, in the ruleset's order.
     """
 
     verdict: GameStatus
@@ -112,9 +106,7 @@ class Ruling:
 
     @property
     def fired(self) -> tuple[RuleState, ...]:
-        """The rules that make the verdict: those that have drawn the game, those that may have, or those that
-        can be claimed.
-        """
+        """States of the rules behind the verdict: those that draw, may draw, or allow a claim."""
         match self.verdict:
             case GameStatus.DRAWN:
                 return tuple(state for state in self.states if _draws(state))
@@ -127,7 +119,7 @@ class Ruling:
 
 
 def unit_of(limit: Limit, ruleset: Ruleset) -> Unit:
-    """What is counted until a limit of a ruleset is reached."""
+    """Return the unit in which a limit of a ruleset counts."""
     counter, _ = limit.thresholds[0]
     if counter is CounterName.REPETITIONS:
         return Unit.TIMES
@@ -144,7 +136,7 @@ def _draws(state: RuleState) -> bool:
 
 
 class _Past(NamedTuple):
-    """A position of a game, with those before it that may come up again: a list that shares its tail."""
+    """A position of a game, linked to the earlier positions that may occur again; clocks share the tails."""
 
     position: Position
     times: int
@@ -154,14 +146,21 @@ class _Past(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A position with its counters under a ruleset. Immutable: a move leads to another clock.
+    """A position of a game with its counters under a ruleset. Immutable: `play` returns a new clock.
 
-    Made by `start` and `play`, not by hand.
+    Create clocks with `start`, `from_fen` and `play`, not with the constructor.
+
+    >>> clock = Clock.from_fen("W:WKa1:BKh6")
+    >>> clock = clock.play(clock.position.legal_moves()[0])
+    >>> clock.to_fen()
+    'B:WKb2:BKh6:C1,1,0,0,1'
+    >>> [(str(state.rule), state.remaining) for state in clock.states() if state.applies]
+    [('king-moves', 29), ('balance', 9), ('repetition', 2)]
 
     Attributes:
         position: the position.
-        ruleset: the rules it is judged by.
-        counters: how far each count has come, this position included.
+        ruleset: the ruleset of the game.
+        counters: the counters, with this position included.
     """
 
     position: Position
@@ -173,13 +172,13 @@ class Clock:
     def start(
         cls, position: Position, ruleset: Ruleset = OFFICIAL, counters: Counters | None = None
     ) -> Clock:
-        """The clock of a game at the first position that is known of it.
+        """Return the clock of a game at its first known position.
 
         Args:
-            position: that position.
-            ruleset: the rules to judge by.
-            counters: how far each count has come; None: the counts begin here. One that counts nothing in
-                this position is set to 0.
+            position: the first known position.
+            ruleset: the ruleset of the game.
+            counters: the counters at this position; None for fresh counters. A counter that counts nothing
+                in this position is set to 0.
         """
         given = counters or Counters()
         known = {count.counter: count.at_start(given[count.counter], position) for count in ruleset.counts}
@@ -195,15 +194,22 @@ class Clock:
         numbering: Numbering | str | None = None,
         given: Mapping[CounterName, int] = MappingProxyType({}),
     ) -> Clock:
-        """The clock of a game at a position with its counters, both read from a FEN.
+        """Return the clock of a game at the position and counters of a FEN.
 
-        The counters are those of the field `C` after the pieces, as `Counters.to_field` writes it, in any
-        ruleset. Where the ruleset is `lidraughts` and that field is not there, `H` and a number is its shared
-        clock. Those that are in neither are as `given` beside the FEN; others begin here.
+        The counters come from the field `C` after the pieces, which `Counters.to_field` writes. Without this
+        field, the ruleset `lidraughts` reads its shared clock from the field `H`. Counters that are neither
+        in the FEN nor in `given` are fresh.
+
+        Args:
+            fen: the FEN, in any of the forms that `tablebase.board.notation.parse_fen` accepts.
+            ruleset: the ruleset of the game.
+            numbering: the numbering of numeric squares, a `Numbering` or its text; None refuses them.
+            given: counters that are not in the FEN.
 
         Raises:
-            NotationError, IllegalPositionError: as `parse_fen`.
-            CounterError: a counter is no count, or it is both in the FEN and given beside it.
+            NotationError: the text is not a FEN or has two fields of counters, or there is no such numbering.
+            IllegalPositionError: a square holds two pieces, or a man stands on its own last row.
+            CounterError: a counter is out of range, or is both in the FEN and in `given`.
         """
         position = parse_fen(fen, numbering)
         text, known = _counters_in_fen(fen, ruleset)
@@ -216,11 +222,11 @@ class Clock:
         return cls.start(position, ruleset, _counters({**known, **given}))
 
     def to_fen(self) -> str:
-        """The FEN of the position with the counters after it, `W:WKa1:BKh8:C3,3,0,0,1`."""
+        """Return the FEN of the position followed by the counters, `W:WKa1:BKh8:C3,3,0,0,1`."""
         return f"{self.position.to_fen()}:{self.counters.to_field()}"
 
     def play(self, move: Move) -> Clock:
-        """The clock after a move.
+        """Return the clock after a legal move.
 
         Raises:
             IllegalMoveError: the move is not legal in the position.
@@ -228,7 +234,7 @@ class Clock:
         return self.play_unchecked(find_legal(self.position, move))
 
     def play_unchecked(self, move: Move) -> Clock:
-        """The clock after a move of `legal_moves(position)`, which is not checked; `play` checks it."""
+        """Return the clock after a move of `legal_moves(position)`, without a check; `play` checks."""
         ply = Ply(self.position, move, position_after(self.position, move))
         known = {
             count.counter: count.after(self.counters[count.counter], ply) for count in self.ruleset.counts
@@ -237,21 +243,23 @@ class Clock:
             past = _Past(ply.after, 1, move, self._past)
             times = _times_running(past)
         else:
-            # After a capture or a man's move no earlier position can come up again.
+            # No earlier position can occur again after a capture or a man's move.
             past = _Past(ply.after, 1, move, None if move.zeroing else self._past)
             times = _times_come_up(past)
             past = past._replace(times=times)
         return Clock(ply.after, self.ruleset, _counters(known, times), past)
 
     def without_history(self) -> Clock:
-        """The same clock, knowing nothing of earlier positions, nor that this one has come up before."""
+        """Return this clock without earlier positions, and with this position occurring once."""
         once = replace(self.counters, repetitions=1)
         return Clock(self.position, self.ruleset, once, _Past(self.position, 1, None, None))
 
     @property
     def seen_twice(self) -> frozenset[Position]:
-        """The positions that have come up twice or more, and may come up again: once more, and the rule on
-        repetition makes a draw. Empty where the ruleset counts the repetition of moves instead."""
+        """Positions that have occurred twice or more and may occur again.
+
+        One more occurrence fires the rule on repetition. Empty if the ruleset counts repeated moves instead.
+        """
         found = []
         at: _Past | None = self._past
         while at is not None:
@@ -262,23 +270,24 @@ class Clock:
 
     @property
     def winner(self) -> Color | None:
-        """The side that has won on the board: the side to move has no move. None while the game goes on."""
+        """The side that has won, because the side to move has no legal move; None otherwise."""
         return None if legal_moves(self.position) else self.position.turn.other
 
     def states(self, board_won: BoardWon | None = None) -> tuple[RuleState, ...]:
-        """What each rule says, in the ruleset's order.
+        """Return the state of each rule, in the ruleset's order.
 
         Args:
-            board_won: tells whether a position is won on the board, for rules that spare such positions. It
-                is asked only where a rule depends on it. None: nothing is known.
+            board_won: function that says whether a position is won for a side without draw rules, or None if
+                it is not known. It is called only if a rule depends on it. None: no position is known.
         """
         return self.ruling(board_won).states
 
     def ruling(self, board_won: BoardWon | None = None) -> Ruling:
-        """What all rules together say: a win first, then rules that draw by themselves, then claims.
+        """Return the status of the game with the states of all rules.
 
         Args:
-            board_won: as for `states`.
+            board_won: function that says whether a position is won for a side without draw rules, or None if
+                it is not known. It is called only if a rule depends on it. None: no position is known.
         """
         winner = self.winner
         states = tuple(self._state(rule, winner is not None, board_won) for rule in self.ruleset.rules)
@@ -295,10 +304,11 @@ class Clock:
         return Ruling(verdict, states)
 
     def verdict(self, board_won: BoardWon | None = None) -> GameStatus:
-        """That of `ruling`, for much less work while no count has come to its limit.
+        """Return `ruling(board_won).verdict`, much faster while no count has reached its limit.
 
         Args:
-            board_won: as for `states`.
+            board_won: function that says whether a position is won for a side without draw rules, or None if
+                it is not known. It is called only if a rule depends on it. None: no position is known.
         """
         if not any(self._may_be_full(limit) for rule in self.ruleset.rules for limit in rule.limits):
             winner = self.winner
@@ -306,8 +316,10 @@ class Clock:
         return self.ruling(board_won).verdict
 
     def _may_be_full(self, limit: Limit) -> bool:
-        """Whether a limit is reached if it is in force. Of own moves so many plies have one half, rounded up
-        or down."""
+        """Whether a limit may be reached, if it is in force.
+
+        A side has made half of the plies as own moves; they are rounded up here, so that no draw is missed.
+        """
         counters = self.counters
         for counter, most in limit.thresholds:
             count = counters[counter]
@@ -338,7 +350,7 @@ class Clock:
         count = self.counters[counter]
         if not limit.own_moves:
             return count
-        # Turns alternate, so of so many plies the last mover made half, rounded up, and the other the rest.
+        # Turns alternate: the last mover has made half of the plies, rounded up, and the opponent the rest.
         moved_last = self.position.turn.other in limit.scope.stronger(self.position)
         return (count + moved_last) // 2
 
@@ -358,11 +370,11 @@ class Clock:
 
 
 def _counters_in_fen(fen: str, ruleset: Ruleset) -> tuple[str, dict[CounterName, int]]:
-    """The counters that a FEN has which `parse_fen` has taken, and the field that they are in."""
+    """Return the field of counters in a FEN that `parse_fen` has accepted, and its counters by name."""
     fields = [text.strip() for text in in_latin_letters(fen).strip().removesuffix(".").split(":")[3:]]
     ours = [text for text in fields if text[0] == "C"]
     if len(ours) > 1:
-        raise NotationError(f"FEN {quote(fen)} has {len(ours)} fields of counters; leave one of them")
+        raise NotationError(f"FEN {quote(fen)} has {len(ours)} fields of counters; keep one of them")
     if ours:
         counters = Counters.from_field(ours[0])
         return ours[0], {counter: counters[counter] for counter in CounterName}
@@ -380,7 +392,7 @@ def _counters(known: Mapping[CounterName, int], times: int = 1) -> Counters:
 
 
 def _times_come_up(past: _Past) -> int:
-    """How many times the last position has come up, itself included."""
+    """Return how many times the last position has occurred, including now."""
     earlier = past.earlier
     while earlier is not None:
         if earlier.position == past.position:
@@ -390,12 +402,12 @@ def _times_come_up(past: _Past) -> int:
 
 
 def _times_running(past: _Past) -> int:
-    """How many times running the last mover has made the same moves, one or several."""
+    """Return how many times in a row the last mover has made the same move or series of moves."""
     moves = list(_own_king_moves(past))
     most = 1
     for length in range(1, len(moves) // 2 + 1):
         if len(moves) // length <= most:
-            break  # there is no room for more times of so long a series
+            break  # a series of this length cannot have been repeated more often
         same = 0
         while same + length < len(moves) and moves[same] == moves[same + length]:
             same += 1
@@ -404,7 +416,7 @@ def _times_running(past: _Past) -> int:
 
 
 def _own_king_moves(past: _Past) -> Iterator[Move]:
-    """The last mover's moves in a row that can be made again, the last one first."""
+    """Yield the last mover's king moves since its last capture or man's move, the last move first."""
     at: _Past | None = past
     while at is not None and at.move is not None and not at.move.zeroing:
         yield at.move
@@ -413,12 +425,12 @@ def _own_king_moves(past: _Past) -> Iterator[Move]:
 
 @dataclass(frozen=True, slots=True)
 class DrawClaim:
-    """A draw that could be claimed.
+    """A draw that a player may claim.
 
     Attributes:
-        state: what the rule says, with the announced move made where there is one.
-        player: who could claim it: the side to move.
-        move: the move to announce; None where the position is enough as it is.
+        state: the state of the rule, after the announced move if there is one.
+        player: the side that may claim it, which is the side to move.
+        move: the move to announce; None if the draw can be claimed without one.
     """
 
     state: RuleState
@@ -427,12 +439,13 @@ class DrawClaim:
 
 
 def draw_claims(clock: Clock, ruling: Ruling, board_won: BoardWon | None = None) -> tuple[DrawClaim, ...]:
-    """The draws that the side to move could claim, one a rule, those that take no move first.
+    """Return the draws that the side to move may claim, one for each rule, those without a move first.
 
     Args:
         clock: the game.
-        ruling: what the rules say of it.
-        board_won: as for `Clock.ruling`.
+        ruling: the ruling of `clock`.
+        board_won: function that says whether a position is won for a side without draw rules, or None if it
+            is not known. None: no position is known.
     """
     player = clock.position.turn
     found = {state.rule: DrawClaim(state, player) for state in ruling.states if state.claimable}

@@ -1,4 +1,4 @@
-"""How a counter goes on from ply to ply, as data: where it counts, what it counts, what begins it anew."""
+"""How a counter changes from ply to ply, as data: where it counts, and which events reset it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from tablebase.rules.scope import Scope
 
 
 class Event(Flag):
-    """What a ply can do that begins a count anew; the ply that does it counts 0."""
+    """An event of a ply that resets a count to zero."""
 
     NONE = 0
     CAPTURE = auto()
     PROMOTION = auto()
     MAN_MOVE = auto()
-    """A man has moved, quietly or not: a promotion too."""
+    """A man has moved, also by a capture or a promotion."""
     ENTRY = auto()
-    """The position was outside the scope before the ply."""
+    """The ply has led into the scope from outside."""
     CAPTURE_INTO = auto()
-    """Both a capture and an entry."""
+    """A capture has led into the scope from outside."""
     FIRST_KING = auto()
-    """A promotion that gives its side its only king."""
+    """A promotion has given its side its only king."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Ply:
 
     @property
     def mover(self) -> Color:
-        """The player whose turn it was."""
+        """The player who made the move."""
         return self.before.turn
 
     def events(self, scope: Scope) -> Event:
-        """What the ply did, as a count inside the scope sees it."""
+        """Return the events of the ply; `ENTRY` and `CAPTURE_INTO` refer to `scope`."""
         happened = Event.NONE
         entered = not scope.fits(self.before)
         if self.move.is_capture:
@@ -59,7 +59,7 @@ class Ply:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A class of positions in which a count goes on, and the events that begin it anew there."""
+    """A class of positions in which a counter counts, with the events that reset it there."""
 
     scope: Scope
     restarts: Event
@@ -67,14 +67,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How one counter counts.
+    """The way in which one counter counts.
 
     Attributes:
-        counter: which one.
-        spans: where it counts; the first whose scope the position after a ply fits is the one in force.
-        own_moves: whether it counts only the moves of the side that stands against a lone king, not every
-            ply.
-        kept_outside: whether it stands still where no span fits; else it is 0 there.
+        counter: the name of the counter.
+        spans: the classes in which it counts; the first that fits the position after a ply is in force.
+        own_moves: whether it counts the moves of the stronger side only, not every ply.
+        kept_outside: whether it keeps its value outside all spans; otherwise it becomes 0 there.
     """
 
     counter: CounterName
@@ -83,15 +82,15 @@ class Count:
     kept_outside: bool = False
 
     def span(self, position: Position) -> Span | None:
-        """The span in force in a position; None outside all of them."""
+        """Return the span in force in a position, or None if no span fits."""
         return next((span for span in self.spans if span.scope.fits(position)), None)
 
     def at_start(self, count: int, position: Position) -> int:
-        """The count at the first position known: the one given, or 0 where there is nothing to count."""
+        """Return the count at the first known position: `count`, or 0 if no span fits."""
         return count if self.kept_outside or self.span(position) is not None else 0
 
     def after(self, count: int, ply: Ply) -> int:
-        """The count after a ply, from the one before it."""
+        """Return the count after a ply; `count` is the count before it."""
         span = self.span(ply.after)
         if span is None:
             return count if self.kept_outside else 0

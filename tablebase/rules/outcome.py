@@ -1,4 +1,4 @@
-"""Outcomes and distances: what a position is worth, what a move to it is worth, and which move is better."""
+"""Outcomes and distances of positions and moves, and the order of moves from best to worst."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from tablebase.rules.rulesets import Ruleset
 
 
 class Outcome(Enum):
-    """How the game ends under the draw rules, for the side to move, when both sides play best.
+    """The result of best play by both sides under the draw rules, for the side to move.
 
-    A cursed win is won on the board but drawn under the move-count rules; a blessed loss is its other side.
-    The text of an outcome (`str`) is the same everywhere: files, command line, HTTP.
+    A cursed win is won without draw rules but drawn under them. A blessed loss is the opponent's view of a
+    cursed win. The words are those of Syzygy's chess tablebases. `str` gives the text that files, the command
+    line and HTTP use.
     """
 
     WIN = "win"
@@ -29,24 +30,28 @@ class Outcome(Enum):
 
     @property
     def wdl(self) -> int | None:
-        """The outcome as a number, 2 (win) to -2 (loss); None where it is unknown."""
+        """The outcome as a number from 2 (win) to -2 (loss); None if it is unknown."""
         return _WDL_OF.get(self)
 
     @classmethod
     def from_wdl(cls, wdl: int) -> Outcome:
-        """The outcome of a number from -2 to 2. Raises ArgumentError for any other."""
+        """Return the outcome for a number from -2 to 2.
+
+        Raises:
+            ArgumentError: the number is not one of these.
+        """
         try:
             return _OUTCOME_OF[wdl]
         except KeyError:
-            raise ArgumentError(f"{wdl} is no outcome; outcomes are -2, -1, 0, 1, 2") from None
+            raise ArgumentError(f"{wdl} is not an outcome; outcomes are -2, -1, 0, 1, 2") from None
 
     def __neg__(self) -> Outcome:
-        """The same outcome as the opponent sees it."""
+        """Return the outcome for the opponent."""
         return self if (wdl := self.wdl) is None else _OUTCOME_OF[-wdl]
 
     @property
     def is_decided(self) -> bool:
-        """Whether it is a win or a loss under the rules."""
+        """Whether the outcome is a win or a loss under the draw rules."""
         return self in (Outcome.WIN, Outcome.LOSS)
 
 
@@ -95,19 +100,21 @@ _OPPOSITE = {
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What a position, or a move, is worth to the player whose turn it is, from a fresh count.
+    """The value of a position or move for the side to move, from fresh counters.
+
+    All distances are in plies. A distance that no table holds is None.
 
     Attributes:
         outcome: the outcome under the draw rules.
-        dtc: plies to the next zeroing move or the end of the game, whoever makes it, in a line that keeps the
-            outcome; None unless the outcome is a win or a loss, or where it is not known.
-        dtw: plies to the end of the game on the board, both sides playing best for length and without draw
-            rules; None for a draw on the board, or where it is not known.
-        dtb: plies to the next balance change (a capture or a promotion) or the end of the game: the fewest
-            that have to be left of the count of the balance of forces for the outcome to stand, while the
-            count of king moves is fresh. None unless the outcome is a win or a loss; where the rules do not
-            count the balance, as a side has no king or there is no limit for so many pieces; or where it is
-            not known. (A game that is over has 0, whatever is counted.)
+        dtc: distance to the next zeroing move of either side, or to the end of the game, in a line that keeps
+            the outcome. None unless the outcome is a win or a loss.
+        dtw: distance to the end of the game without draw rules: the winner plays for the shortest way, the
+            loser for the longest. None for a draw without draw rules.
+        dtb: distance to the next balance change (a capture or a promotion), or to the end of the game. It is
+            the least number of plies left of the `balance` count for which the outcome stands, while the
+            count of king moves is fresh. None unless the outcome is a win or a loss, and None if the rules
+            set no `balance` limit: a side has no king, or the number of pieces has no limit. (A game that is
+            over has 0 in any case.)
     """
 
     outcome: Outcome
@@ -117,34 +124,34 @@ class Probe:
 
     @property
     def wdl(self) -> int | None:
-        """The outcome as a number, 2 (win) to -2 (loss); None where it is unknown."""
+        """The outcome as a number from 2 (win) to -2 (loss); None if it is unknown."""
         return self.outcome.wdl
 
 
 UNKNOWN = Probe(Outcome.UNKNOWN)
-"""The value of a position that is in no table."""
+"""The value of a position without a table."""
 
 LOST = Probe(Outcome.LOSS, dtc=0, dtw=0, dtb=0)
-"""The value of a side without a move, or without pieces: the one way in which a game ends."""
+"""The value of a position whose side to move has no legal move: the only way to lose a game."""
 
 
 def move_value(
     after: Probe, zeroing: bool, balance_change: bool, rules: Ruleset, balance_plies: int | None = None
 ) -> Probe:
-    """What a move is worth to the player who makes it, distances counted from before the move.
+    """Return the value of a move for the player who makes it, with distances from before the move.
+
+    `after` assumes fresh counters, but a king move has been counted. If the opponent loses in exactly the
+    plies that the rules allow, the move is therefore a cursed win. Likewise, a move without a balance change
+    has been counted by the rule `balance`. If `after` is decided but its DTC or DTB is None, this cannot be
+    known, and the outcome is that of fresh counters.
 
     Args:
         after: the value of the position after the move, for the opponent.
         zeroing: whether the move is a capture or the move of a man.
-        balance_change: whether it is a capture or a promotion.
+        balance_change: whether the move is a capture or a promotion.
         rules: the ruleset that `after` assumes.
-        balance_plies: what it allows from one balance change to the next with the pieces before the move;
-            None for no limit.
-
-    The outcome of the position after a king move is one from a fresh count, but the king move itself has
-    been counted: a loss in as many plies as the rules allow at all is, one ply earlier, a cursed win. The
-    same goes for any move but a balance change and the plies of the balance. Where `after` is decided but its
-    DTC or DTB is not known (a set without such tables) this cannot be told, and the outcome is the fresh one.
+        balance_plies: the plies that the rules allow between two balance changes, with the pieces before the
+            move; None for no limit.
     """
     outcome = -after.outcome
     dtw = None if after.dtw is None else after.dtw + 1
@@ -160,7 +167,7 @@ def move_value(
 
 
 def _further(distance: int | None, reached: bool) -> int | None:
-    """A distance a ply earlier; `reached`: by that very ply."""
+    """Return a distance from one ply earlier; `reached` if that ply reaches the goal."""
     if reached:
         return 1
     return None if distance is None else distance + 1
@@ -170,15 +177,15 @@ SortKey = tuple[int, tuple[float, ...], str]
 
 
 def move_order(value: Probe, notation: str) -> SortKey:
-    """Return the key that sorts moves by their values from fresh counters, best first.
+    """Return the key that sorts the moves of a position from best to worst.
 
-    The kinds are wins (DTC, then DTW, both rising), cursed wins (DTW rising), draws, blessed losses (DTW
-    falling), losses (DTC, then DTW, both falling), unknown moves. Ties go by notation. A distance that is not
-    known comes after the known ones of its kind.
+    The order is: wins by rising DTC, then rising DTW; cursed wins by rising DTW; draws; blessed losses by
+    falling DTW; losses by falling DTC, then falling DTW; unknown moves. Equal moves are sorted by notation. A
+    distance of None comes after the known ones.
 
     Args:
-        value: the move's own value, as `move_value` gives it.
-        notation: the move as text.
+        value: the value of the move, from `move_value`.
+        notation: the text of the move.
     """
     match value.outcome:
         case Outcome.WIN:

@@ -1,4 +1,4 @@
-"""The parts of a ruleset as data: rules, limits and counts. `tablebase.rules.rulesets` has the rulesets."""
+"""Parts of a ruleset as data: rules, limits and counts. `tablebase.rules.rulesets` has the rulesets."""
 
 from __future__ import annotations
 
@@ -13,56 +13,56 @@ from tablebase.rules.scope import MOST, Scope
 
 
 class RuleName(StrEnum):
-    """The kinds of draw rules; the text of one names it everywhere."""
+    """The name of a kind of draw rule, as files, the command line and HTTP write it."""
 
     KING_MOVES = "king-moves"
-    """Moves by kings only, without a capture."""
+    """Too many king moves in a row without a capture."""
     THREE_KINGS = "three-kings"
-    """Three or more kings against a lone king."""
+    """Too many moves with three or more kings against a lone king."""
     MAIN_ROAD = "main-road"
-    """Three pieces against a lone king on the main road."""
+    """Too many moves with three pieces against a lone king on the main road."""
     BALANCE = "balance"
-    """Both sides have kings, and no capture or promotion comes."""
+    """Too many plies without a capture or promotion, while both sides have kings."""
     LONE_KING = "lone-king"
-    """Any pieces against a lone king."""
+    """Too many moves against a lone king."""
     REPETITION = "repetition"
-    """The same position, or the same moves, again and again."""
+    """The same position, or the same moves, repeated."""
 
 
 class Claim(StrEnum):
-    """How a rule that has fired makes the draw."""
+    """The way in which a rule that has fired makes the draw."""
 
     AUTOMATIC = "automatic"
-    """The rule ends the game by itself."""
+    """The game is drawn without a claim."""
     SIDE_TO_MOVE = "side-to-move"
     """The side to move may claim it."""
     ANNOUNCED = "announced"
-    """So may the player who announces the move that makes it so, before making it."""
+    """The side to move may claim it, also by announcing the move that will make the rule fire."""
 
 
 class Repeats(StrEnum):
-    """What the rule on repetition counts."""
+    """The thing that the rule on repetition counts."""
 
     POSITION = "position"
-    """How many times the position has come up with the same side to move, not necessarily in a row."""
+    """Occurrences of the position with the same side to move, not necessarily in a row."""
     MOVES = "moves"
-    """How many times running the player who has just moved has made the same king moves, one or several."""
+    """Repetitions in a row of the same king move, or series of king moves, by the last mover."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How far counters may come in one class of positions.
+    """The values of counters that make a draw in one class of positions.
 
     Attributes:
-        article: where it stands in the text.
-        scope: the class.
-        thresholds: counters with the values that make the draw, once all are reached; the first is the one
-            that is shown.
-        own_moves: whether the thresholds are moves of the stronger side, for a counter of plies: with so many
-            plies counted, those of the side that moved last are half of them, rounded up.
-        unless: classes of positions that are left out.
-        unless_won: whether it spares a position that is won on the board for the stronger side. Such a limit
-            is judged after each of that side's own moves, and after these alone.
+        article: the article of the official text.
+        scope: the class of positions.
+        thresholds: counters with their limits. The draw is made when all limits are reached; the first
+            counter is the one that is shown.
+        own_moves: whether the limits of a counter of plies are moves of the stronger side. The side that
+            moved last has made half of the plies, rounded up.
+        unless: classes of positions that are exempt.
+        unless_won: whether a position is exempt if it is won for the stronger side without draw rules. Such a
+            limit is judged only after a move of that side.
     """
 
     article: str
@@ -73,7 +73,7 @@ class Limit:
     unless_won: bool = False
 
     def fits(self, position: Position) -> bool:
-        """Whether it is in force in a position."""
+        """Whether the limit is in force in a position."""
         return self.scope.fits(position) and not any(scope.fits(position) for scope in self.unless)
 
 
@@ -82,9 +82,9 @@ class Rule:
     """One draw rule of a ruleset.
 
     Attributes:
-        name: its kind.
-        limits: of those in force in a position the one that is nearest counts.
-        claim: how it makes the draw.
+        name: the kind of the rule.
+        limits: the limits; among those in force in a position, the nearest counts.
+        claim: the way in which the rule makes the draw.
     """
 
     name: RuleName
@@ -94,24 +94,24 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """The draw rules that games and outcomes are judged by.
+    """A named set of draw rules.
 
-    A ruleset given by its name and `king_moves_plies` alone has that one rule.
+    A ruleset made from its name and `king_moves_plies` alone has only the rule on king moves.
 
     Attributes:
-        name: what tables and manifests call it; ASCII, 32 characters at most.
-        king_moves_plies: after so many plies in a row of king moves without a capture, by either side, the
-            game is drawn, however many pieces there are; None where no such rule is in force. A win stands if
-            its next zeroing move, or the end of the game, comes no later than this ply.
-        articles: where the rules stand in the official text.
-        source: which text the ruleset is taken from.
+        name: the name in tables and manifests; ASCII, at most 32 characters.
+        king_moves_plies: the number of plies of king moves in a row, without a capture, that draws the game
+            with any number of pieces; None if there is no such rule. A win stands if its next zeroing move,
+            or the end of the game, comes no later than this ply.
+        articles: the articles of the official text.
+        source: the text that the ruleset is taken from.
         rules: the rules, in the order in which they are reported.
-        counts: how the counters that these rules look at go on.
-        repeats: what the rule on repetition counts.
-        fen_clock: the counter that a FEN's field `H` gives, as lidraughts writes it; None: that field is no
-            counter of this ruleset.
-        tables: the name of the ruleset whose tables tell how a game ends under this one where its counters
-            are fresh; None where no tables do. A ruleset of one rule has tables of its own.
+        counts: the way in which each counter of these rules counts.
+        repeats: the thing that the rule on repetition counts.
+        fen_clock: the counter that lidraughts writes as the field `H` of a FEN; None if the ruleset does not
+            read this field.
+        tables: the name of the ruleset whose tables hold the outcomes of this one from fresh counters; None
+            if no tables do. A ruleset with only the rule on king moves has tables of its own.
     """
 
     name: str
@@ -132,16 +132,18 @@ class Ruleset:
             object.__setattr__(self, "tables", self.tables or self.name)
 
     def exceeds(self, dtc: int) -> bool:
-        """Whether a game that needs `dtc` plies from a fresh count to a zeroing move is drawn first."""
+        """Whether the rule on king moves makes a draw before `dtc` plies have been played."""
         return self.king_moves_plies is not None and dtc > self.king_moves_plies
 
     def rule(self, name: RuleName) -> Rule | None:
-        """The rule of that kind, if there is one."""
+        """Return the rule of that kind, or None."""
         return next((rule for rule in self.rules if rule.name is name), None)
 
     def balance_plies(self, pieces: int) -> int | None:
-        """The plies that the rule on the balance of forces allows from one capture or promotion to the next
-        where both sides have a king and so many pieces stand on the board; None where it sets no such limit.
+        """Return the plies that the rule `balance` allows between two balance changes, or None for no limit.
+
+        Args:
+            pieces: the number of pieces on the board; both sides have a king.
         """
         rule = self.rule(RuleName.BALANCE)
         limits = [
@@ -154,27 +156,31 @@ class Ruleset:
         return min(limits, default=None)
 
     def counts_balance(self, material: Material) -> bool:
-        """Whether the rule on the balance of forces sets a limit to a slice: both sides have a king."""
+        """Whether the rule `balance` limits games with this material: both sides must have a king."""
         both_kings = material.own_kings and material.other_kings
         return bool(both_kings and self.balance_plies(material.pieces) is not None)
 
     def counts_material_separately(self, material: Material) -> bool:
-        """Whether the balance of forces is counted in a slice, and apart from king moves: there are men,
-        whose steps give back the one count and not the other."""
+        """Whether the rule `balance` counts differently from the rule on king moves in this material.
+
+        It does if there are men: a man's step resets the count of king moves, but not that of the balance.
+        """
         return material.men > 0 and self.counts_balance(material)
 
 
 KING_PLIES = Count(CounterName.KING_PLIES, (Span(Scope(both_kings=True), Event.CAPTURE | Event.MAN_MOVE),))
-"""Plies in a row by kings only and without a capture, while both sides have a king: who has none moves a man,
-or captures, every other ply, so that nothing is counted there."""
+"""Count of plies in a row by kings only, without a capture, while both sides have a king.
+
+A side without a king moves a man or captures at every turn, so there is nothing to count.
+"""
 
 
 def king_moves_rule(plies: int, article: str, pieces: tuple[int, int] = (0, MOST)) -> Rule:
-    """So many plies in a row by kings only and without a capture: a draw."""
+    """Return the rule that `plies` king moves in a row without a capture make a draw."""
     scope = Scope(pieces=pieces, both_kings=True)
     return Rule(RuleName.KING_MOVES, (Limit(article, scope, ((CounterName.KING_PLIES, plies),)),))
 
 
-def cited(article: str) -> str:
-    """An article in a sentence: `article 7.2.5`, or what a code without numbers calls the rule."""
+def cite(article: str) -> str:
+    """Return `article 7.2.5` for a numbered article, and other texts as they are."""
     return f"article {article}" if article[:1].isdigit() else article

@@ -1,7 +1,7 @@
-"""The rules that make a draw, as data: every ruleset, with its source; `docs/draws.md` tells them in words.
+"""All rulesets, as data with their sources. `docs/draws.md` describes them in words.
 
-They differ in data alone. `official` is compiled from the texts; articles are those of FMJD-64 where it has
-them, and a move that a text does not say to be one side's own is a turn of each player: two plies.
+`official` is compiled from the published texts. Articles are those of FMJD-64, as far as it has them. A
+*move* in a text counts as a turn of each player, two plies, unless the text says that it is one side's own.
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ _THREE_KINGS_MOVES = Count(
 
 
 def _road_moves(scope: Scope) -> Count:
-    """Promotions within the scope do not begin it anew; a capture always ends or enters the scope."""
+    """Return the count of moves on the main road.
+
+    A promotion within the scope does not reset it. A capture always enters or leaves the scope.
+    """
     return Count(CounterName.ROAD_MOVES, (Span(scope, Event.CAPTURE | Event.ENTRY),), own_moves=True)
 
 
@@ -126,7 +129,7 @@ OFFICIAL = _ruleset(
     ),
     counts=(KING_PLIES, _THREE_KINGS_MOVES, _road_moves(_ROAD_SCOPE), _BALANCE_PLIES),
 )
-"""The default."""
+"""The default ruleset."""
 
 NO_THREE_KINGS_COUNT = _ruleset(
     name="no-three-kings-count",
@@ -153,8 +156,8 @@ ROAD_WITH_THREE_MEN = _ruleset(
     counts=(KING_PLIES, _THREE_KINGS_MOVES, _road_moves(_ROAD_SCOPE_WITH_MEN), _BALANCE_PLIES),
 )
 
-# Article 7.2.8 to the letter: not five moves of each, but the stronger side's own fifth without a won
-# position. In king against king each side is the one that the article speaks of.
+# Article 7.2.8, read strictly: the stronger side's own fifth move without a won position makes the draw, not
+# five moves of each side. In king against king, either side is the stronger one.
 _OWN_FIFTH_MOVE = Limit(
     "7.2.8",
     Scope(against_lone_king=_TWO_AT_MOST),
@@ -222,8 +225,8 @@ CLUB = _ruleset(
     tables="king-moves-only",
 )
 
-# lidraughts: one shared clock, here `balance_plies`. Numbers and conditions are those of `drawingMoves` and
-# `updatePositionHashes` in its Russian.scala, which tell cases by the position after a ply, in this order.
+# lidraughts has one shared clock, here `balance_plies`. Numbers and conditions are those of `drawingMoves`
+# and `updatePositionHashes` in its Russian.scala, which test the position after a ply, in this order.
 _L_TWO = Scope(against_lone_king=_TWO_AT_MOST)
 _L_ROAD = Scope(against_lone_king=_THREE_WITH_A_KING, road=Road.LONE_KING_ONLY)
 _L_KINGS = Scope(against_lone_king=(_KINGS_ALONE,))
@@ -302,16 +305,20 @@ RULESETS: dict[str, Ruleset] = {
         KING_MOVES_ONLY,
     )
 }
-"""Every ruleset this version knows, by name."""
+"""Every ruleset of this version, by name."""
 
 
 def find_ruleset(name: str) -> Ruleset:
-    """The ruleset of that name.
+    """Return the ruleset of that name.
+
+    >>> find_ruleset("official").king_moves_plies
+    30
 
     Raises:
-        RulesetError: there is none; the message lists those there are.
+        RulesetError: there is no such ruleset; the message lists all rulesets.
     """
     try:
         return RULESETS[name]
     except KeyError:
-        raise RulesetError(f"{quote(name)} is no ruleset; there are {', '.join(RULESETS)}") from None
+        known = ", ".join(RULESETS)
+        raise RulesetError(f"{quote(name)} is not a ruleset; the rulesets are {known}") from None

@@ -1,4 +1,4 @@
-"""The data directory, and files that are written whole or not at all."""
+"""The data directory, and files that are written completely or not at all."""
 
 import json
 import os
@@ -18,23 +18,25 @@ from tablebase.errors import DataDirectoryError
 
 ENVIRONMENT_VARIABLE = "SHASHKI_DATA"
 _PROJECT = "shashki-tablebase"
-_MANIFEST = (
-    "manifest.json"  # read by hand here: tablebase/tables/manifest.py takes its messages from this file
-)
+# Read directly here: tablebase/tables/manifest.py imports this module for its messages.
+_MANIFEST = "manifest.json"
 
 
 def data_directory(option: Path | str | None = None) -> Path:
-    """The data directory: the first of `option` (`--data`), `$SHASHKI_DATA`, `data/` of the checkout of this
-    project that the current directory stands in, and the user's own data directory.
+    """Return the data directory, which need not exist.
 
-    Nothing is created, and it need not be there.
+    It is the first of these: `option`; the environment variable `SHASHKI_DATA`; `data/` in the checkout of
+    this project that contains the current directory; the user's data directory of the system.
+
+    Args:
+        option: the value of `--data`; None if it is not given.
 
     Raises:
         DataDirectoryError: the option is an empty text.
     """
     if option == "":
         raise DataDirectoryError(
-            "the name of the data directory is empty; name one, or leave --data away for the usual one"
+            "the name of the data directory is empty; name a directory, or omit --data to use the default"
         )
     if option is not None:
         return Path(option)
@@ -48,13 +50,14 @@ def data_directory(option: Path | str | None = None) -> Path:
 
 
 def generate_command(directory: Path, pieces: int | None = None, material: str | None = None) -> str:
-    """The command that makes tables in a directory, in the quotes in which messages have commands: of the
-    kind that is there already, if its manifest tells.
+    """Return the command that makes tables in a directory, in backquotes for messages.
+
+    If the directory has a manifest, the command has the options for the same ruleset and metrics.
 
     Args:
         directory: the directory.
-        pieces: the most pieces; None for the usual number.
-        material: one material, with all that it leads to, instead of all of so many pieces.
+        pieces: the value of `--pieces`; None for its default.
+        material: the value of `--materials`, which replaces `--pieces`; None for all materials.
     """
     wanted = "" if pieces is None else f" --pieces {pieces}"
     if material is not None:
@@ -63,60 +66,65 @@ def generate_command(directory: Path, pieces: int | None = None, material: str |
 
 
 def _kind(directory: Path) -> str:
-    """The options that make tables of the kind that is there, where those are not the usual ones."""
+    """Return the options for the ruleset and metrics in a directory's manifest; empty for the defaults."""
     path = directory / _MANIFEST
     try:
         status = path.stat()
     except OSError:
         return ""
-    return _kind_told(path, status.st_mtime_ns, status.st_size)
+    return _kind_in(path, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=8)
-def _kind_told(path: Path, mtime_ns: int, size: int) -> str:
-    """As a manifest tells it. Read once while it stays as it is: a search that looks up what no table has
-    makes this message again and again."""
+def _kind_in(path: Path, mtime_ns: int, size: int) -> str:
+    """Return the options for the ruleset and metrics of a manifest.
+
+    They are cached while the file does not change, because a search may make the message for a missing table
+    many times.
+    """
     try:
         manifest = json.loads(path.read_bytes())
         ruleset = manifest["ruleset"]["name"]
-        there = {metric for entry in manifest["materials"].values() for metric in entry["files"]}
+        metrics = {metric for entry in manifest["materials"].values() for metric in entry["files"]}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return ""  # it is damaged
+        return ""  # a damaged manifest
     options = "" if ruleset == "official" else f" --ruleset {shlex.quote(str(ruleset))}"
-    if there and "dtw" not in there:
-        options += f" --metrics {','.join(metric for metric in ('wdl', 'dtc', 'dtb') if metric in there)}"
+    if metrics and "dtw" not in metrics:
+        options += f" --metrics {','.join(metric for metric in ('wdl', 'dtc', 'dtb') if metric in metrics)}"
     return options
 
 
 def _is_checkout(folder: Path) -> bool:
-    """Whether a folder is a checkout of this very project."""
+    """Whether a folder is a checkout of this project."""
     try:
         project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # no such file, not readable, or no TOML: not ours in any case
+    except (OSError, ValueError):  # the file is missing, not readable or not TOML
         return False
     section = project.get("project")
     return isinstance(section, dict) and section.get("name") == _PROJECT
 
 
 TEMPORARY_SUFFIX = ".tmp"
-"""What a file in the making ends with; one left behind by a killed process may be deleted."""
+"""Ending of the name of an unfinished file. A file that a killed process has left may be deleted."""
 
 
 class FileRecord(NamedTuple):
-    """What a manifest keeps of a file: its size in bytes and its SHA-256, in hexadecimal."""
+    """Size of a file in bytes and its SHA-256 in hexadecimal, as a manifest has them."""
 
     size: int
     sha256: str
 
 
 def write_atomically(path: Path, parts: Iterable[bytes]) -> FileRecord:
-    """Write `parts` one after another to a temporary name beside `path`, sync it, and rename it to `path`.
+    """Write a file completely or not at all, and return its size and SHA-256.
+
+    The parts are written one after another to a temporary file beside `path`, which is synced and renamed.
 
     Raises:
-        OSError: the file cannot be written, e.g. on a full disk; nothing is left behind then, and what was at
-            `path` before still is.
+        OSError: the file cannot be written, e.g. on a full disk. The temporary file is removed, and a file
+            that was at `path` before is still there.
     """
-    # Two writers that have not heard of each other, on other machines even, do not share a name.
+    # Two writers, perhaps on different machines, must not share a temporary file.
     mark = f"{os.getpid()}-{secrets.token_hex(4)}"
     temporary = path.with_name(f"{path.name}.{mark}{TEMPORARY_SUFFIX}")
     digest = sha256()
@@ -133,7 +141,7 @@ def write_atomically(path: Path, parts: Iterable[bytes]) -> FileRecord:
     except BaseException as error:
         with suppress(OSError):
             temporary.unlink()
-        # Of a full disk the system says no name; and nobody has asked for a file of the temporary one.
+        # ENOSPC has no filename, and the caller does not know the temporary one: report the target.
         if isinstance(error, OSError) and error.filename in (None, str(temporary)):
             raise OSError(error.errno, error.strerror or str(error), str(path)) from error
         raise
@@ -142,7 +150,7 @@ def write_atomically(path: Path, parts: Iterable[bytes]) -> FileRecord:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename in `folder` last through a power cut; only POSIX systems can be asked to."""
+    """Sync a folder, so that a rename in it survives a power cut; possible on POSIX systems only."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:

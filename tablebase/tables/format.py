@@ -1,7 +1,7 @@
-"""The file format of tables: header, packing of values, frames (docs/format.md).
+"""The file format of tables: header, packing of values and frames (docs/format.md).
 
-A file is a header of fixed length, the alphabet, the frame index, and the frames. This module writes whole
-files and reads everything but the frames; `tablebase.tables.table` reads those.
+A file has a header of fixed length, the alphabet, the frame index and the frames. This module writes whole
+files, and reads all parts except the frames; `tablebase.tables.table` reads those.
 """
 
 from __future__ import annotations
@@ -34,15 +34,21 @@ from tablebase.rules.rulesets import RULESETS, Ruleset
 from tablebase.tables.files import FileRecord, write_atomically
 
 Values = NDArray[np.int8] | NDArray[np.uint8] | NDArray[np.int16] | NDArray[np.uint16]
-"""Values as a table's writer takes them: integers of one or two bytes."""
+"""Values that the writer of tables accepts: integers of one or two bytes."""
 
 Symbols = NDArray[np.uint8] | NDArray[np.uint16]
-"""Places in the alphabet."""
+"""Symbols: indices in the alphabet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """How symbols are put into bytes: `per_byte` of them in one byte, or one in two bytes."""
+    """The way in which symbols are packed into bytes.
+
+    Attributes:
+        symbols: the number of different symbols.
+        per_byte: the number of symbols in a byte; 1 if a symbol takes two bytes.
+        value_bytes: the bytes of a unit of symbols, 1 or 2.
+    """
 
     symbols: int
     per_byte: int
@@ -50,7 +56,7 @@ class Packing:
 
     @classmethod
     def of(cls, symbols: int) -> Packing:
-        """As many symbols in a byte as fit; two bytes for each where there are more than 256."""
+        """Return the densest packing of so many different symbols; two bytes a symbol if they exceed 256."""
         if symbols > 256:
             return cls(symbols, 1, 2)
         per_byte = 8
@@ -59,13 +65,16 @@ class Packing:
         return cls(symbols, per_byte, 1)
 
     def packed_size(self, count: int) -> int:
-        """How many bytes `count` symbols take."""
+        """Return the number of bytes that `count` symbols take."""
         return -(-count // self.per_byte) * self.value_bytes
 
     def pack(self, symbols: Symbols) -> bytes:
-        """The bytes of a run of symbols; the first one in a byte is its least significant digit.
+        """Return the bytes of a run of symbols.
 
-        Places of the last byte that no symbol fills are digit 0.
+        The first symbol in a byte is its least significant digit. Unused digits of the last byte are 0.
+
+        Args:
+            symbols: shape (n,), uint8 or uint16.
         """
         if self.value_bytes == 2:
             return symbols.astype("<u2", copy=False).tobytes()
@@ -75,13 +84,13 @@ class Packing:
             symbols = np.concatenate([symbols, np.zeros(self.per_byte - rest, np.uint8)])
         digits = symbols.reshape(-1, self.per_byte)
         packed = digits[:, -1].astype(np.uint8)
-        for place in range(self.per_byte - 2, -1, -1):
+        for digit in range(self.per_byte - 2, -1, -1):
             packed *= np.uint8(self.symbols)
-            packed += digits[:, place]
+            packed += digits[:, digit]
         return packed.tobytes()
 
     def unpacked(self) -> NDArray[np.uint8]:
-        """For each byte, its symbols: shape (256, per_byte)."""
+        """Return the symbols of each byte: shape (256, per_byte), uint8."""
         powers = self.symbols ** np.arange(self.per_byte)
         return (np.arange(256)[:, None] // powers % self.symbols).astype(np.uint8)
 
@@ -89,9 +98,9 @@ class Packing:
 MAGIC = b"\x93SHASHKI"
 FORMAT_VERSION = 2
 FRAME_SIZE = 16384
-"""How many bytes a frame decodes to, at most, in the files written here."""
+"""Bytes that a frame decodes to in written files; the last frame may be shorter."""
 MAX_FRAME_SIZE = 65536
-"""The most that a reader accepts, so that a forged header cannot ask it for all its memory."""
+"""Largest frame that a reader accepts, so that a forged header cannot exhaust memory."""
 COMPRESSION = zstandard.ZstdCompressionParameters(
     strategy=zstandard.STRATEGY_BTOPT,
     window_log=14,  # a frame
@@ -103,19 +112,19 @@ COMPRESSION = zstandard.ZstdCompressionParameters(
     write_content_size=True,
     write_checksum=True,
 )
-"""How zstd compresses frames. No level has these parameters: each of those that are as fast comes out larger
+"""Parameters of zstd for frames. They belong to no level: every level of equal speed makes larger files
 (docs/performance.md)."""
 
 _HEADER = struct.Struct("<8s2H4B8s32sIIQQIIBBH28sI")
 _CRC = struct.Struct("<I")
-_RULESET_FIELD = 8  # the place of the ruleset's name among the fields; its limit follows
+_RULESET_FIELD = 8  # field number of the ruleset's name; its limit of king moves follows
 HEADER_SIZE = _HEADER.size + _CRC.size
 
-_FRAMES_A_TASK = 32  # frames encoded by one call of the mapping function: enough to make its overhead small
+_FRAMES_A_TASK = 32  # frames encoded by one task: enough to make the overhead of a task small
 
 
 class Metric(StrEnum):
-    """What a table stores of each position; the text of one is the ending of its files' names."""
+    """A kind of value that tables store, as the text that ends their file names."""
 
     WDL = "wdl"
     DTC = "dtc"
@@ -124,47 +133,52 @@ class Metric(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        raise ArgumentError(f"{value!r} is nothing that tables store; they store {', '.join(cls)}")
+        raise ArgumentError(f"{value!r} is not a metric; the metrics are {', '.join(cls)}")
 
     def fits(self, material: Material, ruleset: Ruleset) -> bool:
-        """Whether there is a table of it for a slice: DTB has one only where it is more than DTC."""
+        """Whether a slice has a table of this metric; DTB has one only if it may differ from DTC."""
         return self is not Metric.DTB or ruleset.counts_material_separately(material)
 
 
-class Mapping(Protocol):
-    """A function like `map`, e.g. that of a ThreadPoolExecutor: how much of the work is done at once."""
+class MapFunction(Protocol):
+    """A function like `map`, e.g. that of a ThreadPoolExecutor, which runs tasks in parallel."""
 
     def __call__(self, function: Callable[[Any], Any], tasks: Iterable[Any], /) -> Iterable[Any]:
-        """The results of `function` for each of the tasks, in their order."""
+        """Return the results of `function` for the tasks, in the order of the tasks."""
 
 
 def table_name(material: Material, metric: Metric) -> str:
-    """The name of a table's file, e.g. `KKMvK.wdl`."""
+    """Return the name of a table's file, e.g. `KKMvK.wdl`."""
     return f"{material}.{metric}"
 
 
 def stored_dtw(plies: int) -> int:
-    """What a `.dtw` table stores: half the plies, as wins take an odd number and losses an even one."""
+    """Return the value in a `.dtw` table: half of the plies, because wins are odd and losses even."""
     return plies // 2
 
 
 def dtw_plies(stored: int, won: bool) -> int:
-    """The DTW in plies of a position that is won (else lost) on the board: the inverse of `stored_dtw`."""
+    """Return the DTW in plies: the inverse of `stored_dtw`.
+
+    Args:
+        stored: the stored value.
+        won: whether the position is won without draw rules; otherwise it is lost.
+    """
     return 2 * stored + won
 
 
 @dataclass(frozen=True)
 class TableHeader:
-    """All that a file says of itself.
+    """The header, the alphabet and the frame index of a table file.
 
     Attributes:
         material: the slice, side to move first.
-        metric: what is stored of each position.
-        ruleset: the move-count rules that the values assume.
-        generator_version: of the program that made the file.
-        frame_size: how many bytes a frame decodes to; the last one may be shorter.
-        alphabet: the values that occur, rising; a symbol is a place in it.
-        frame_ends: where each frame ends, bytes from the start of the file.
+        metric: the metric of the values.
+        ruleset: the draw rules of the values.
+        generator_version: version of the program that made the file.
+        frame_size: bytes that a frame decodes to; the last frame may be shorter.
+        alphabet: the values that occur, rising; a symbol is an index in it.
+        frame_ends: shape (frames,), uint64: end of each frame, in bytes from the start of the file.
     """
 
     material: Material
@@ -177,41 +191,41 @@ class TableHeader:
 
     @property
     def positions(self) -> int:
-        """How many positions the table has."""
+        """Number of positions in the table."""
         return self.material.positions
 
     @cached_property
     def packing(self) -> Packing:
-        """How the symbols are put into bytes."""
+        """Packing of the symbols."""
         return Packing.of(len(self.alphabet))
 
     @cached_property
     def frame_values(self) -> int:
-        """How many values a frame holds; the last one may hold fewer."""
+        """Number of values in a frame; the last frame may hold fewer."""
         return self.frame_size // self.packing.value_bytes * self.packing.per_byte
 
     @cached_property
     def frames(self) -> int:
-        """How many frames there are: none where no position is stored, or all have the same value."""
+        """Number of frames; 0 if no position is stored or all values are equal."""
         return 0 if len(self.alphabet) <= 1 else -(-self.positions // self.frame_values)
 
     @cached_property
     def frames_start(self) -> int:
-        """Where the first frame begins, bytes from the start of the file."""
+        """Start of the first frame, in bytes from the start of the file."""
         return HEADER_SIZE + _padded(2 * len(self.alphabet)) + 8 * self.frames
 
     def frame_span(self, frame: int) -> tuple[int, int]:
-        """Where a frame begins and ends, bytes from the start of the file."""
+        """Return the start and the end of a frame, in bytes from the start of the file."""
         start = int(self.frame_ends[frame - 1]) if frame else self.frames_start
         return start, int(self.frame_ends[frame])
 
     def decoded_size(self, frame: int) -> int:
-        """How many bytes a frame decodes to."""
+        """Return the number of bytes that a frame decodes to."""
         first = frame * self.frame_values
         return self.packing.packed_size(min(self.frame_values, self.positions - first))
 
     def to_bytes(self) -> bytes:
-        """The header, the alphabet and the frame index as they stand at the start of the file."""
+        """Return the bytes of header, alphabet and frame index, with which the file begins."""
         alphabet = np.array(self.alphabet, "<i2").tobytes()
         body = alphabet.ljust(_padded(len(alphabet)), b"\0") + self.frame_ends.astype("<u8").tobytes()
         material = self.material
@@ -241,14 +255,16 @@ class TableHeader:
 
 
 def _padded(size: int) -> int:
-    """The frame index stands on a multiple of 8 bytes, so that it can be mapped and used as it is."""
+    """Round a size up to a multiple of 8 bytes, so that a mapped frame index is aligned."""
     return -(-size // 8) * 8
 
 
 def _text(text: str, width: int) -> bytes:
     encoded = text.encode("ascii")
     if len(encoded) > width:
-        raise ArgumentError(f"{text!r} does not fit the {width} bytes that a table's header has for it")
+        raise ArgumentError(
+            f"{text!r} is longer than the {width} bytes that the header of a table has for it"
+        )
     return encoded
 
 
@@ -256,24 +272,24 @@ def _text(text: str, width: int) -> bytes:
 
 
 def read_header(data: bytes | mmap, size: int, path: Path) -> TableHeader:
-    """Read and check all but the frames.
+    """Return the header of a table file, after checking header, alphabet and frame index.
 
     Args:
-        data: the file from its start, as much as holds the header, alphabet and frame index; all of it, say.
-        size: the length of the file.
-        path: what to call the file in errors.
+        data: the file from its start, at least as far as the end of the frame index.
+        size: length of the file in bytes.
+        path: path of the file, for errors.
 
     Raises:
-        NotATableError: these are not the bytes of a table.
-        WrongVersionError: another version of the format, or other rules than this program knows.
-        TruncatedTableError: the file is shorter or longer than it says.
-        DamagedHeaderError: header, alphabet or index are not what was written.
+        NotATableError: the data is not a table.
+        WrongVersionError: the table has another format version, or draw rules unknown to this program.
+        TruncatedTableError: the file is shorter or longer than its header says.
+        DamagedHeaderError: the header, the alphabet or the frame index is damaged.
     """
     start = bytes(data[: len(MAGIC)])
     if not MAGIC.startswith(start) or len(start) < len(MAGIC) <= size:
         raise NotATableError(
-            f"{path} is no table of this project: it does not begin with its signature; "
-            "take it out of the data directory"
+            f"{path} is not a table of this project: it does not begin with the signature of tables; "
+            "move it out of the data directory"
         )
     if size < HEADER_SIZE:
         raise _truncated(path, size, HEADER_SIZE)
@@ -338,7 +354,7 @@ def read_header(data: bytes | mmap, size: int, path: Path) -> TableHeader:
         raise _damaged(path, "the values of its alphabet do not rise")
     ends = header.frame_ends
     if frames and (ends[0] <= header.frames_start or (ends[1:] <= ends[:-1]).any()):
-        raise _damaged(path, "the places in its frame index do not rise")
+        raise _damaged(path, "the frame ends in its frame index do not rise")
     length = int(ends[-1]) if frames else body_end
     if length != size:
         raise _truncated(path, size, length)
@@ -346,17 +362,17 @@ def read_header(data: bytes | mmap, size: int, path: Path) -> TableHeader:
 
 
 def check_version(data: bytes | mmap, path: Path) -> Ruleset | None:
-    """Look whether a file that begins with `data` is one that this program reads, damage apart.
-
-    Returns:
-        The rules that its values assume; None where damage hides them.
+    """Return the ruleset of a table file after checking its version, without looking for damage.
 
     Args:
-        data: the file from its start, HEADER_SIZE bytes at least.
-        path: what to call the file in errors.
+        data: the file from its start, at least HEADER_SIZE bytes.
+        path: path of the file, for errors.
+
+    Returns:
+        The draw rules of the values; None if damage hides them.
 
     Raises:
-        WrongVersionError: it has another version of the format, or was made under other rules.
+        WrongVersionError: the table has another format version, or draw rules unknown to this program.
     """
     if data[: len(MAGIC)] != MAGIC:
         return None
@@ -392,11 +408,9 @@ def _read_text(raw: bytes) -> str:
 
 def _truncated(path: Path, size: int, expected: int) -> TruncatedTableError:
     how = "ends too early" if size < expected else "goes on after its end"
+    source = "its header says" if size >= HEADER_SIZE else "the header alone has"
     return TruncatedTableError(
-        f"{path} {how}: {size} bytes, where its header says {expected}; delete it and generate it again"
-        if size >= HEADER_SIZE
-        else f"{path} ends too early: {size} bytes, where the header alone has {expected}; "
-        "delete it and generate it again"
+        f"{path} {how}: it has {size} bytes, {source} {expected}; delete it and generate it again"
     )
 
 
@@ -416,25 +430,26 @@ def write_table(
     *,
     generator_version: str,
     compression: zstandard.ZstdCompressionParameters = COMPRESSION,
-    run: Mapping = map,
+    run: MapFunction = map,
 ) -> FileRecord:
-    """Write one table, whole or not at all; returns the size and SHA-256 of its file.
+    """Write a table file, completely or not at all, and return its size and SHA-256.
 
     Args:
         path: the file to write, usually `table_name(material, metric)` in a data directory.
         material: the slice.
-        metric: what the values are.
-        ruleset: the rules they assume.
+        metric: the metric of the values.
+        ruleset: the draw rules of the values.
         values: shape (material.positions,), integers of one or two bytes, in index order, as the metric is
-            stored (WDL -2..2; DTC and DTB plies; DTW plies halved). Slots that nobody reads may hold whatever
-            compresses best, but no value that is stored nowhere else: it would make the alphabet longer.
-        generator_version: ASCII, 28 characters at most.
-        compression: of zstd; with the content's size and checksum.
-        run: does the work, e.g. the `map` of a ThreadPoolExecutor; the heavy parts let other threads run.
+            stored: WDL -2..2; DTC and DTB in plies; DTW in plies, halved. Values that nobody reads may be
+            chosen to compress best, but must occur elsewhere, or the alphabet grows.
+        generator_version: ASCII, at most 28 characters.
+        compression: parameters of zstd; they must write the content size and the checksum.
+        run: the function that runs the tasks, `map` or e.g. that of a ThreadPoolExecutor. Compression
+            releases the GIL.
 
     Raises:
-        ArgumentError: the number or the type of the values is not right, or one does not fit 16 signed bits.
-        OSError: the file cannot be written; nothing is left behind then.
+        ArgumentError: the values have a wrong shape or type, or one does not fit 16 signed bits.
+        OSError: the file cannot be written; no temporary file is left.
     """
     if values.shape != (material.positions,):
         raise ArgumentError(
@@ -474,19 +489,25 @@ def write_packed(
     *,
     generator_version: str,
     compression: zstandard.ZstdCompressionParameters = COMPRESSION,
-    run: Mapping = map,
+    run: MapFunction = map,
 ) -> FileRecord:
-    """Write one table as `write_table` does, from a function that packs its values.
+    """Write a table file from a function that packs its values, and return its size and SHA-256.
 
     Args:
-        path, material, metric, ruleset, generator_version, compression, run: as for `write_table`.
+        path: the file to write, usually `table_name(material, metric)` in a data directory.
+        material: the slice.
+        metric: the metric of the values.
+        ruleset: the draw rules of the values.
         alphabet: the values that occur, rising.
-        pack: called with `first` and `last`, returns what `Packing.pack` makes of the symbols of the values
-            `first` to `last` - 1. Many threads may call it at a time.
+        pack: function of `first` and `last` that returns the packed symbols of the values `first` to
+            `last` - 1, as `Packing.pack` does. Several threads may call it at the same time.
+        generator_version: ASCII, at most 28 characters.
+        compression: parameters of zstd; they must write the content size and the checksum.
+        run: the function that runs the tasks, `map` or e.g. that of a ThreadPoolExecutor.
 
     Raises:
         ArgumentError: a value does not fit 16 signed bits.
-        OSError: the file cannot be written; nothing is left behind then.
+        OSError: the file cannot be written; no temporary file is left.
     """
     if alphabet[-1] > np.iinfo(np.int16).max:
         raise ArgumentError(
@@ -508,7 +529,7 @@ def write_packed(
 
 
 class _Encoder:
-    """Turns runs of values into frames, in any number of threads."""
+    """An encoder of runs of values into frames, for any number of threads."""
 
     def __init__(
         self,
@@ -522,7 +543,7 @@ class _Encoder:
         self._threads = local()  # a compressor may be used by one thread at a time
 
     def encode(self, values: tuple[int, int]) -> list[bytes]:
-        """The frames of a run of values (the first, the end) that begins with a frame."""
+        """Return the frames of the values from the first to the end, exclusive; the first begins a frame."""
         compress = self._compressor().compress
         packed = self._pack(*values)
         size = self._header.frame_size

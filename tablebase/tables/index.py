@@ -1,8 +1,10 @@
-"""The index of a position in its slice: dense, without holes, invertible.
+"""The index of a position in its slice: a bijection to 0, 1, 2, ... without gaps.
 
-Sets are 32-bit masks as seen by the side to move, which plays up the board: own men on squares 0..27, other
-men on squares 4..31. Sets of equal size are ranked in colexicographic order:
-`rank(set) = sum of C(square_i, i + 1)`, squares rising, i from 0.
+Sets of squares are 32-bit masks seen by the side to move, which plays up the board: own men on squares
+0..27, other men on squares 4..31. Sets of equal size are ranked in colexicographic order:
+`rank(set) = sum of C(square_i, i + 1)`, squares rising, i from 0. This is the combinatorial number system
+(Knuth, The Art of Computer Programming, volume 4A, section 7.2.1.3). `docs/architecture.md` describes the
+order of the parts.
 """
 
 from __future__ import annotations
@@ -17,75 +19,82 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tablebase.board.material import Material
-from tablebase.board.position import ALL_SQUARES, FIRST_ROW, LAST_ROW, SQUARES
+from tablebase.board.squares import ALL_SQUARES, OTHER_MEN_SQUARES, OWN_MEN_SQUARES, SQUARES, squares_of
 from tablebase.errors import IllegalPositionError
 
-_COMB = tuple(tuple(comb(n, k) for k in range(SQUARES + 1)) for n in range(SQUARES + 1))
-_CHOOSE = tuple(zip(*_COMB, strict=True))  # _CHOOSE[k][n] = C(n, k): a row for each size of set
-_MEN_SQUARES = ALL_SQUARES & ~LAST_ROW
-_OTHER_MEN_SQUARES = ALL_SQUARES & ~FIRST_ROW
+# C(n, k) at [k][n]: a row for each size of set, to be searched for a rank.
+_BINOMIAL = tuple(tuple(comb(n, k) for n in range(SQUARES + 1)) for k in range(SQUARES + 1))
+_BINOMIAL_ARRAY = np.array(_BINOMIAL, np.int64)
+_EVERY_SQUARE = np.arange(SQUARES, dtype=np.uint32)
 
-Sets = tuple[int, int, int, int]
-"""own men, own kings, other men, other kings."""
+SetArray = NDArray[np.uint32]
+"""Array of shape (n,), uint32: a set of squares for each position."""
 
 
 def rank(squares: int, among: int) -> int:
-    """The colexicographic rank of a set within `among`, whose squares are renumbered 0, 1, 2, ... rising."""
+    """Return the colexicographic rank of a set among the sets of its size within `among`.
+
+    The squares of `among` are renumbered 0, 1, 2, ... in rising order.
+    """
     total = 0
     size = 0
     while squares:
         lowest = squares & -squares
         squares ^= lowest
         size += 1
-        total += _CHOOSE[size][(among & (lowest - 1)).bit_count()]
+        total += _BINOMIAL[size][(among & (lowest - 1)).bit_count()]
     return total
 
 
 def unrank(number: int, size: int, among: int) -> int:
-    """The set of `size` squares of `among` whose rank is `number`: the inverse of `rank`."""
-    places = _squares(among)
+    """Return the set of `size` squares of `among` with rank `number`: the inverse of `rank`."""
+    bits = _single_squares(among)
     squares = 0
     for k in range(size, 0, -1):
-        place = bisect_right(_CHOOSE[k], number, k - 1, len(places)) - 1
-        number -= _CHOOSE[k][place]
-        squares |= places[place]
+        position = bisect_right(_BINOMIAL[k], number, k - 1, len(bits)) - 1
+        number -= _BINOMIAL[k][position]
+        squares |= bits[position]
     return squares
 
 
-def _squares(among: int) -> list[int]:
-    """Each square of a set as a set of its own, rising."""
-    places = []
-    while among:
-        lowest = among & -among
-        places.append(lowest)
-        among ^= lowest
-    return places
+def _single_squares(among: int) -> list[int]:
+    """Return the squares of a set as sets of one square, in rising order."""
+    return [1 << square for square in squares_of(among)]
 
 
 @cache
 def first_blocks(own_men: int, other_men: int, own_outer: bool) -> tuple[int, ...]:
-    """For each placement of the men that are numbered first, by rank, the number of its first block; last,
-    the number of blocks. These are own men where `own_outer`, else the other side's."""
+    """Return the number of the first block of each placement of the outer men, and the number of blocks.
+
+    Args:
+        own_men: the number of own men.
+        other_men: the number of the other side's men.
+        own_outer: whether the outer men, by which blocks are numbered first, are own men
+            (`Material.own_men_outer`).
+
+    Returns:
+        One number for each placement of the outer men, by rank; last, the number of blocks.
+    """
     outer, inner = (own_men, other_men) if own_outer else (other_men, own_men)
     squares, inner_squares = (
-        (_MEN_SQUARES, _OTHER_MEN_SQUARES) if own_outer else (_OTHER_MEN_SQUARES, _MEN_SQUARES)
+        (OWN_MEN_SQUARES, OTHER_MEN_SQUARES) if own_outer else (OTHER_MEN_SQUARES, OWN_MEN_SQUARES)
     )
     firsts = [0]
     # Combinations of falling squares, reversed, come in colexicographic order.
-    for men in reversed(list(combinations(reversed(_squares(squares)), outer))):
+    for men in reversed(list(combinations(reversed(_single_squares(squares)), outer))):
         left = (inner_squares & ~sum(men)).bit_count()
-        firsts.append(firsts[-1] + _COMB[left][inner])
+        firsts.append(firsts[-1] + comb(left, inner))
     return tuple(firsts)
 
 
 class _Shape(NamedTuple):
-    """What the index of a slice is made of.
+    """Constants of the index of one slice.
 
     Attributes:
         own_outer: `Material.own_men_outer`.
-        firsts: `first_blocks`.
-        block_size: positions of a block.
-        owns: placements of own kings for each one of the other side's.
+        firsts: the result of `first_blocks`.
+        block_size: number of positions in a block.
+        owns: number of placements of own kings for one placement of the other side's kings.
     """
 
     own_outer: bool
@@ -98,34 +107,40 @@ class _Shape(NamedTuple):
 def _shape(own_kings: int, own_men: int, other_kings: int, other_men: int) -> _Shape:
     material = Material(own_kings, own_men, other_kings, other_men)
     own_outer = material.own_men_outer
-    owns = _COMB[material.free - other_kings][own_kings]
+    owns = comb(material.free - other_kings, own_kings)
     return _Shape(own_outer, first_blocks(own_men, other_men, own_outer), material.block_size, owns)
 
 
 def index_of(own_men: int, own_kings: int, other_men: int, other_kings: int) -> int:
-    """The place of a position in the slice of its material, 0 to `Material.positions - 1`.
+    """Return the index of a position in its slice, 0 to `Material.positions - 1`.
+
+    Args:
+        own_men: the men of the side to move, a set of squares seen by that side.
+        own_kings: its kings.
+        other_men: the men of the opponent, on the same board.
+        other_kings: its kings.
 
     Raises:
-        IllegalPositionError: a man on its own last row.
+        IllegalPositionError: a man stands on its own last row.
     """
-    if own_men & ~_MEN_SQUARES or other_men & ~_OTHER_MEN_SQUARES:
+    if own_men & ~OWN_MEN_SQUARES or other_men & ~OTHER_MEN_SQUARES:
         raise IllegalPositionError("a man stands on its own last row; no index has such a position")
     own_outer, firsts, size, owns = _shape(
         own_kings.bit_count(), own_men.bit_count(), other_kings.bit_count(), other_men.bit_count()
     )
     if own_outer:
-        block = firsts[rank(own_men, _MEN_SQUARES)] + rank(other_men, _OTHER_MEN_SQUARES & ~own_men)
+        block = firsts[rank(own_men, OWN_MEN_SQUARES)] + rank(other_men, OTHER_MEN_SQUARES & ~own_men)
     else:
-        block = firsts[rank(other_men, _OTHER_MEN_SQUARES)] + rank(own_men, _MEN_SQUARES & ~other_men)
+        block = firsts[rank(other_men, OTHER_MEN_SQUARES)] + rank(own_men, OWN_MEN_SQUARES & ~other_men)
     free = ALL_SQUARES & ~(own_men | other_men)
     return block * size + rank(other_kings, free) * owns + rank(own_kings, free & ~other_kings)
 
 
-def sets_at(material: Material, index: int) -> Sets:
-    """The position at a place of a slice, as the sets (own men, own kings, other men, other kings).
+def sets_at(material: Material, index: int) -> tuple[int, int, int, int]:
+    """Return the position with an index, as sets: own men, own kings, other men, other kings.
 
     Raises:
-        IndexError: the slice has no such place.
+        IndexError: the index is outside the slice.
     """
     if not 0 <= index < material.positions:
         raise IndexError(f"{material} has the positions 0 to {material.positions - 1}, not {index}")
@@ -136,11 +151,11 @@ def sets_at(material: Material, index: int) -> Sets:
     outer = bisect_right(firsts, block) - 1
     inner = block - firsts[outer]
     if own_outer:
-        own_men = unrank(outer, material.own_men, _MEN_SQUARES)
-        other_men = unrank(inner, material.other_men, _OTHER_MEN_SQUARES & ~own_men)
+        own_men = unrank(outer, material.own_men, OWN_MEN_SQUARES)
+        other_men = unrank(inner, material.other_men, OTHER_MEN_SQUARES & ~own_men)
     else:
-        other_men = unrank(outer, material.other_men, _OTHER_MEN_SQUARES)
-        own_men = unrank(inner, material.own_men, _MEN_SQUARES & ~other_men)
+        other_men = unrank(outer, material.other_men, OTHER_MEN_SQUARES)
+        own_men = unrank(inner, material.own_men, OWN_MEN_SQUARES & ~other_men)
     free = ALL_SQUARES & ~(own_men | other_men)
     other_king_rank, own_king_rank = divmod(inside, owns)
     other_kings = unrank(other_king_rank, material.other_kings, free)
@@ -148,23 +163,23 @@ def sets_at(material: Material, index: int) -> Sets:
     return own_men, own_kings, other_men, other_kings
 
 
-_CHOOSE_ARRAY = np.array([[comb(n, k) for n in range(SQUARES + 1)] for k in range(SQUARES + 1)], np.int64)
-_EVERY_SQUARE = np.arange(SQUARES, dtype=np.uint32)
-
-SetArrays = NDArray[np.uint32]
-"""Shape (n,): a set of squares for each position."""
-
-
 def sets_at_each(material: Material, indices: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """The positions at some places of a slice, shape (n, 4): own men, own kings, other men, other kings.
+    """Return the positions with some indices, as sets.
+
+    Args:
+        material: the slice.
+        indices: shape (n,), int64: indices in the slice.
+
+    Returns:
+        Shape (n, 4), uint32: own men, own kings, other men and other kings of each position.
 
     Raises:
-        IndexError: the slice has not all of these places.
+        IndexError: an index is outside the slice.
     """
     if len(indices) and not 0 <= indices.min() <= indices.max() < material.positions:
         raise IndexError(f"{material} has the positions 0 to {material.positions - 1}, not all of these")
     squares = np.full(len(indices), ALL_SQUARES, np.uint32)
-    own_squares, other_squares = squares & ~np.uint32(LAST_ROW), squares & ~np.uint32(FIRST_ROW)
+    own_squares, other_squares = squares & np.uint32(OWN_MEN_SQUARES), squares & np.uint32(OTHER_MEN_SQUARES)
     block, inside = np.divmod(indices, material.block_size)
     firsts = np.array(first_blocks(material.own_men, material.other_men, material.own_men_outer), np.int64)
     outer = np.searchsorted(firsts, block, "right") - 1
@@ -183,16 +198,25 @@ def sets_at_each(material: Material, indices: NDArray[np.int64]) -> NDArray[np.u
     return np.stack([own_men, own_kings, other_men, other_kings], axis=1)
 
 
-def _unrank(numbers: NDArray[np.int64], size: int, among: SetArrays) -> SetArrays:
-    """For each row the set of `size` squares of its own set `among` that has the rank in `numbers`."""
+def _unrank(numbers: NDArray[np.int64], size: int, among: SetArray) -> SetArray:
+    """Return, for each row, the set of `size` squares of `among` whose rank is in `numbers`.
+
+    Args:
+        numbers: shape (n,), int64: ranks.
+        size: the number of squares in each set.
+        among: shape (n,), uint32: the sets to choose from, one for each row.
+
+    Returns:
+        Shape (n,), uint32: the sets.
+    """
     found = np.zeros(len(numbers), np.uint32)
     if not size:
         return found
     numbers = numbers.copy()
     counted = np.cumsum((among[:, np.newaxis] >> _EVERY_SQUARE) & 1, axis=1, dtype=np.uint8)
     for k in range(size, 0, -1):
-        place = np.searchsorted(_CHOOSE_ARRAY[k], numbers, "right") - 1
-        numbers -= _CHOOSE_ARRAY[k][place]
-        square = np.argmax(counted > place[:, np.newaxis], axis=1)
+        position = np.searchsorted(_BINOMIAL_ARRAY[k], numbers, "right") - 1
+        numbers -= _BINOMIAL_ARRAY[k][position]
+        square = np.argmax(counted > position[:, np.newaxis], axis=1)
         found |= np.uint32(1) << square.astype(np.uint32)
     return found

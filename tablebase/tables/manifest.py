@@ -1,4 +1,4 @@
-"""`manifest.json` of a data directory: every file with its size and SHA-256, each slice's statistics."""
+"""`manifest.json` of a data directory: size and SHA-256 of every table, and statistics of each slice."""
 
 from __future__ import annotations
 
@@ -16,28 +16,36 @@ from tablebase.tables.format import FORMAT_VERSION, Metric
 
 FILE_NAME = "manifest.json"
 COUNTS_BY_PLIES = ("dtw_wins", "dtw_losses", "dtc_wins", "dtc_losses")
-"""The statistics that are lists of counts, by plies."""
+"""Fields of `Statistics` that are lists of counts by plies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What was counted of one slice while it was solved: `shashki stats` shows exactly these.
+    """Statistics of one slice, counted while it was solved; `shashki stats` shows them.
+
+    The `longest_*` are None if there is no such position, or if the slice was solved without that metric. The
+    lists are None if the slice was solved without that metric, or by a version that did not count them.
 
     Attributes:
         material: the slice, as text.
-        positions: how many there are; the sum of the next five.
-        longest_win_plies: the greatest DTW of a win or cursed win, and below it a position that has it.
+        positions: number of positions; the sum of the next five.
+        win: number of wins.
+        cursed_win: number of cursed wins.
+        draw: number of draws.
+        blessed_loss: number of blessed losses.
+        loss: number of losses.
+        longest_win_plies: the greatest DTW of a win or cursed win.
+        longest_win_fen: a position with that DTW.
         longest_loss_plies: the greatest DTW of a loss or blessed loss.
+        longest_loss_fen: a position with that DTW.
         longest_dtc_win_plies: the greatest DTC of a win.
-        longest_dtb_win_plies: the greatest DTB of a win, in a slice that has a `.dtb` table.
-        dtw_wins: how many wins and cursed wins have each DTW, from 0 plies to the longest.
-        dtw_losses: the same of losses and blessed losses.
-        dtc_wins: how many wins have each DTC, from 0 plies to the longest.
-        dtc_losses: the same of losses.
-
-    The `longest_*` are None where there is no such position, or where the slice was solved without that
-    distance; the last four are None for the second reason alone, or where the tables are from before they
-    were counted.
+        longest_dtc_win_fen: a position with that DTC.
+        longest_dtb_win_plies: the greatest DTB of a win, if the slice has a `.dtb` table.
+        longest_dtb_win_fen: a position with that DTB.
+        dtw_wins: number of wins and cursed wins for each DTW, from 0 plies to the longest.
+        dtw_losses: number of losses and blessed losses for each DTW, from 0 plies to the longest.
+        dtc_wins: number of wins for each DTC, from 0 plies to the longest.
+        dtc_losses: number of losses for each DTC, from 0 plies to the longest.
     """
 
     material: str
@@ -61,14 +69,14 @@ class Statistics:
     dtc_losses: tuple[int, ...] | None = None
 
     def count(self, outcome: Outcome) -> int:
-        """How many positions have an outcome (not `UNKNOWN`) for the side to move."""
+        """Return the number of positions with an outcome for the side to move; not for `UNKNOWN`."""
         number: int = getattr(self, outcome.value.replace("-", "_"))
         return number
 
 
 @dataclass(slots=True)
 class SliceRecord:
-    """What a manifest keeps of one slice: its files by metric, its statistics (None until known)."""
+    """Files of one slice by metric, and its statistics (None until they are known)."""
 
     files: dict[Metric, FileRecord] = field(default_factory=dict)
     statistics: Statistics | None = None
@@ -76,12 +84,12 @@ class SliceRecord:
 
 @dataclass(slots=True)
 class Manifest:
-    """The contents of a data directory, as its generator has recorded them.
+    """The contents of a data directory, as recorded by the generator.
 
     Attributes:
-        generator_version: of the program that wrote it last.
-        ruleset: the move-count rules that all its tables assume.
-        slices: what is there, by material, in the order in which it was made.
+        generator_version: version of the program that wrote the manifest last.
+        ruleset: the draw rules of all tables.
+        slices: the slices by material, in the order in which they were made.
     """
 
     generator_version: str
@@ -90,11 +98,11 @@ class Manifest:
 
     @classmethod
     def load(cls, directory: Path | str) -> Manifest:
-        """Read the manifest of a data directory.
+        """Return the manifest of a data directory.
 
         Raises:
-            ManifestError: there is none, or it is damaged.
-            WrongVersionError: the tables have another format version or other rules than this program knows.
+            ManifestError: there is no manifest, or it is damaged.
+            WrongVersionError: the tables have another format version, or draw rules unknown to this program.
         """
         path = Path(directory) / FILE_NAME
         try:
@@ -112,22 +120,22 @@ class Manifest:
             raise _damaged(path, f"{type(error).__name__}: {error}") from None
 
     def sizes(self) -> dict[Metric, int]:
-        """Bytes of all tables, by metric."""
+        """Return the bytes of all tables of each metric."""
         return {
             metric: sum(entry.files[metric].size for entry in self.slices.values() if metric in entry.files)
             for metric in Metric
         }
 
     def save(self, directory: Path | str) -> None:
-        """Write the manifest into a data directory, whole or not at all.
+        """Write the manifest to a data directory, completely or not at all.
 
         Raises:
-            OSError: it cannot be written; the one that was there before still is.
+            OSError: the manifest cannot be written; an earlier one is still there.
         """
         write_atomically(Path(directory) / FILE_NAME, [self.to_json().encode()])
 
     def to_json(self) -> str:
-        """JSON with a line for each material."""
+        """Return the manifest as JSON, with one line for each material."""
         head = {
             "format_version": FORMAT_VERSION,
             "generator_version": self.generator_version,
@@ -135,7 +143,7 @@ class Manifest:
         }
         materials = ",\n".join(
             f"{json.dumps(str(material))}: {json.dumps(slice_to_json(self.slices[material]))}"
-            for material in sorted(self.slices, key=Material.place)
+            for material in sorted(self.slices, key=Material.sort_key)
         )
         return f'{json.dumps(head)[:-1]}, "materials": {{\n{materials}\n}}}}\n'
 
@@ -144,7 +152,7 @@ class Manifest:
         version = data["format_version"]
         if version != FORMAT_VERSION:
             raise WrongVersionError(
-                f"{path} is of format version {version}, this program reads {FORMAT_VERSION}: "
+                f"{path} has format version {version}, this program reads {FORMAT_VERSION}: "
                 "generate the tables again, or use the program that made them"
             )
         name, plies = data["ruleset"]["name"], data["ruleset"]["king_moves_plies"]
@@ -161,7 +169,7 @@ class Manifest:
 
 
 def slice_to_json(of: SliceRecord) -> dict[str, Any]:
-    """What JSON says of one slice."""
+    """Return the JSON object of one slice."""
     return {
         "files": {str(metric): record._asdict() for metric, record in of.files.items()},
         "stats": of.statistics and asdict(of.statistics),
@@ -169,10 +177,13 @@ def slice_to_json(of: SliceRecord) -> dict[str, Any]:
 
 
 def slice_from_json(material: str, data: Any) -> SliceRecord:
-    """What `slice_to_json` made of the slice of a material.
+    """Return the slice of a JSON object that `slice_to_json` has made.
 
     Raises:
-        KeyError, TypeError, ValueError, AttributeError: it is not that.
+        KeyError: a field is missing.
+        TypeError: a field has a wrong type.
+        ValueError: a field has a wrong value.
+        AttributeError: the data, or a part of it, is not a JSON object.
     """
     files = {Metric(metric): _file_record(record) for metric, record in data["files"].items()}
     return SliceRecord(files, _statistics(material, data["stats"]))
@@ -181,7 +192,7 @@ def slice_from_json(material: str, data: Any) -> SliceRecord:
 def _file_record(data: Any) -> FileRecord:
     digest = _checked(data, "sha256", str)
     if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
-        raise ValueError(f"{digest!r} is no SHA-256")
+        raise ValueError(f"{digest!r} is not a SHA-256")
     return FileRecord(_checked(data, "size", int), digest)
 
 
@@ -194,21 +205,21 @@ def _statistics(material: str, data: Any) -> Statistics | None:
             values[key.name] = _counts(data, key.name)
             continue
         kind = str if key.name == "material" or key.name.endswith("_fen") else int
-        # Manifests from before there was a DTB do not have its fields.
+        # Manifests of versions without DTB do not have its fields.
         missing = key.name not in data and key.name.startswith("longest_dtb_")
         optional = missing or (key.name.startswith("longest_") and data[key.name] is None)
         values[key.name] = None if optional else _checked(data, key.name, kind)
     if values["material"] != material:
-        raise ValueError(f"the statistics of {material} say they are of {values['material']}")
+        raise ValueError(f"the statistics of {material} name another material, {values['material']}")
     return Statistics(**values)
 
 
 def _counts(data: Any, key: str) -> tuple[int, ...] | None:
-    counts = data.get(key)  # manifests from before they were counted do not have them
+    counts = data.get(key)  # manifests of versions that did not count them lack the field
     if counts is None:
         return None
     if type(counts) is not list or any(type(count) is not int or count < 0 for count in counts):
-        raise ValueError(f"{key} is no list of counts")
+        raise ValueError(f"{key} is not a list of counts")
     return tuple(counts)
 
 

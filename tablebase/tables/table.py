@@ -1,4 +1,4 @@
-"""A table file opened for reading, and the cache of decoded frames that tables share."""
+"""Table files opened for reading, and the cache of decoded frames that they share."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ import zstandard
 from numpy.typing import NDArray
 
 from tablebase.errors import ClosedError, DamagedFrameError, TruncatedTableError
-from tablebase.tables.format import Mapping, TableHeader, read_header
+from tablebase.tables.format import MapFunction, TableHeader, read_header
 
-DEFAULT_BYTES = 64 << 20
+DEFAULT_CACHE_BYTES = 64 << 20
 
 Key = tuple[int, int]
-"""A table, as numbered by `FrameCache.new_owner`, and one of its frames."""
+"""Number of a table, from `FrameCache.new_owner`, and number of a frame in it."""
 
 
 class FrameCache:
-    """Keeps the frames used last, up to a number of bytes. May be used by any number of threads.
+    """A cache of the most recently used frames (LRU). Any number of threads may use it.
 
     Args:
-        max_bytes: the budget; a frame larger than all of it is simply not kept.
+        max_bytes: the limit for all frames together; a larger frame is not kept.
     """
 
-    def __init__(self, max_bytes: int = DEFAULT_BYTES) -> None:
+    def __init__(self, max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         self.max_bytes = max_bytes
         self._bytes = 0
         self._frames: OrderedDict[Key, bytes] = OrderedDict()
@@ -39,22 +39,22 @@ class FrameCache:
 
     @property
     def used_bytes(self) -> int:
-        """How many bytes of frames are kept now."""
+        """Bytes of all frames that are kept now."""
         return self._bytes
 
     def new_owner(self) -> int:
-        """A number no other table that uses this cache has."""
+        """Return a number for a table that no other table of this cache has."""
         return next(self._owners)
 
     def get(self, owner: int, frame: int, decode: Callable[[int], bytes]) -> bytes:
-        """The frame, from the cache or else from `decode(frame)`, whose errors pass through."""
+        """Return a frame from the cache, or from `decode(frame)`, whose errors are not caught."""
         key = owner, frame
         with self._lock:
             found = self._frames.get(key)
             if found is not None:
                 self._frames.move_to_end(key)
                 return found
-        # Decoded outside the lock: two threads seldom need the same frame, and often different ones.
+        # Decode outside the lock: threads often need different frames, and seldom the same one.
         found = decode(frame)
         with self._lock:
             if key not in self._frames and len(found) <= self.max_bytes:
@@ -65,26 +65,27 @@ class FrameCache:
         return found
 
     def drop(self, owner: int) -> None:
-        """Forget all frames of a table that is being closed."""
+        """Remove all frames of a table."""
         with self._lock:
             for key in [key for key in self._frames if key[0] == owner]:
                 self._bytes -= len(self._frames.pop(key))
 
 
 class Table:
-    """A table, opened for reading: what is stored of each position of one slice. A context manager.
+    """A table file opened for reading. A context manager that any number of threads may read from.
 
-    Any number of threads may read from it. What is read is what the file *stores*: of a position with a
-    capture for the side to move this means nothing, and DTC and DTW mean something only together with the WDL
-    of the same position (docs/format.md). `Tablebase` is what puts them together.
+    The values are those that the file *stores*. They mean nothing for a capture position, and a DTC or DTW
+    has a meaning only together with the WDL of the same position (docs/format.md). `Tablebase` combines them.
 
     Args:
         path: the file.
-        cache: where decoded frames are kept; one of its own if none is given.
+        cache: the cache of decoded frames; None for a cache of its own.
 
     Raises:
-        NotATableError, WrongVersionError, TruncatedTableError, DamagedHeaderError: the file is no table that
-            can be read; the message says why.
+        NotATableError: the file is not a table.
+        WrongVersionError: the table has another format version or other draw rules.
+        TruncatedTableError: the file is shorter or longer than its header says.
+        DamagedHeaderError: the header, the alphabet or the frame index is damaged.
         OSError: the file cannot be opened.
     """
 
@@ -112,11 +113,11 @@ class Table:
         self._powers = [packing.symbols**place for place in range(packing.per_byte)]
 
     def value(self, index: int) -> int:
-        """What is stored of the position with this index.
+        """Return the stored value of the position with this index.
 
         Raises:
-            IndexError: the slice has no such position.
-            DamagedFrameError: the frame it stands in is not what was written.
+            IndexError: the index is outside the slice.
+            DamagedFrameError: the frame of the position is damaged.
             ClosedError: the table has been closed.
         """
         if not 0 <= index < self._positions:
@@ -137,10 +138,18 @@ class Table:
         return self._alphabet[symbol]
 
     def values(self, indices: NDArray[np.int64]) -> NDArray[np.int16]:
-        """What is stored of the positions with these indices, in their order, each frame decoded once.
+        """Return the stored values of positions, decoding each frame once.
+
+        Args:
+            indices: shape (n,), int64: indices in the slice, in any order.
+
+        Returns:
+            Shape (n,), int16: the values, in the order of `indices`.
 
         Raises:
-            IndexError, DamagedFrameError, ClosedError: as `value` does.
+            IndexError: an index is outside the slice.
+            DamagedFrameError: a frame is damaged.
+            ClosedError: the table has been closed.
         """
         if len(indices) and not 0 <= indices.min() <= indices.max() < self._positions:
             raise IndexError(f"{self.path} has the positions 0 to {self._positions - 1}, not all of these")
@@ -165,14 +174,17 @@ class Table:
             found[order[first:last]] = alphabet[symbols]
         return found
 
-    def read_all(self, run: Mapping = map) -> NDArray[np.int16]:
-        """What is stored of every position, shape (positions,), in index order.
+    def read_all(self, run: MapFunction = map) -> NDArray[np.int16]:
+        """Return the stored values of all positions of the slice.
 
         Args:
-            run: decodes frames, e.g. the `map` of a ThreadPoolExecutor.
+            run: the function that decodes the frames, `map` or e.g. that of a ThreadPoolExecutor.
+
+        Returns:
+            Shape (positions,), int16, in index order.
 
         Raises:
-            DamagedFrameError: a frame is not what was written.
+            DamagedFrameError: a frame is damaged.
             ClosedError: the table has been closed.
         """
         header = self.header
@@ -200,7 +212,7 @@ class Table:
         return values
 
     def close(self) -> None:
-        """Let go of the file. Closing twice is no error."""
+        """Close the file. Closing twice is allowed."""
         self._cache.drop(self._owner)
         self._bytes.close()
 
@@ -224,7 +236,7 @@ class Table:
         except ValueError:  # another thread has closed the table just now
             raise self._closed() from None
         try:
-            # Looked at first: a forged size would be allocated before anything is decoded.
+            # Check first: zstandard allocates the size that the frame declares, which may be forged.
             if zstandard.frame_content_size(compressed) != expected:
                 raise self._damaged(frame, f"it does not decode to {expected} bytes")
             decoded: bytes = self._decompressor().decompress(compressed, allow_extra_data=False)
