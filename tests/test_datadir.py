@@ -33,7 +33,7 @@ def test_the_option_comes_first(outside: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_option_of_no_name_is_refused(outside: Path) -> None:
-    with pytest.raises(DataDirectoryError, match="directory is empty; name one"):
+    with pytest.raises(DataDirectoryError, match="directory is empty; name a directory"):
         data_directory("")
 
 
