@@ -154,14 +154,14 @@ def test_the_line_of_an_engine_of_checkerboard() -> None:
 
 
 @pytest.mark.parametrize("numbering", Numbering)
-def test_numbers_that_are_written_are_read(numbering: Numbering) -> None:
+def test_written_numbers_are_read_back(numbering: Numbering) -> None:
     for position in random_positions(100, 26, 16):
         assert Position.from_fen(position.to_fen(numbering), numbering) == position
         for move in position.legal_moves():
             assert parse_move(position, format_move(position, move, numbering), numbering) == move
 
 
-def test_numbers_rise_and_captures_have_an_x() -> None:
+def test_numbers_are_sorted_and_captures_have_an_x() -> None:
     assert Position.start().to_fen("b8").startswith("W:W21,22,23")
     position = Position.from_fen("W:Wc3,Ka1:Bd4,d6,f6")
     assert position.to_fen("b8") == "W:WK29,22:B10,11,18"

@@ -96,7 +96,7 @@ def test_a_win_in_short_notation(judge: Judge) -> None:
     assert (short.ending, short.problems) == (Ending.WON, ())
 
 
-def test_a_move_in_short_that_two_pieces_can_make_cannot_be_read(judge: Judge) -> None:
+def test_ambiguous_short_move_is_unreadable(judge: Judge) -> None:
     judged = judge("1. ad4 2-0", "W:WKa1,Ka7:BKh6")
     assert (judged.ending, kinds(judged)) == (Ending.STOPPED, ["unreadable-move"])
     assert "write one of a1-d4, a7-d4" in judged.problems[0].message
@@ -129,7 +129,7 @@ def test_a_draw_by_a_rule(judge: Judge) -> None:
     assert shorter.agreement is ResultCheck.NOT_DECIDED
 
 
-def test_the_ruleset_decides(judge: Judge) -> None:
+def test_ruleset_changes_the_result(judge: Judge) -> None:
     moves, start = "1. c1-d2 1-1", "W:WKc1,Kg1:BKb8,Kf8:C29,29,0,0,1"
     assert judge(moves, start).ending is Ending.DRAWN
     judged = judge(moves, start, RULESETS["lidraughts"])
@@ -145,13 +145,13 @@ def test_counters_go_on_from_the_fen(judge: Judge) -> None:
     assert fired(judged) == [(2, "king-moves", "7.2.5")]
 
 
-def test_the_game_goes_on_after_its_end(judge: Judge) -> None:
+def test_moves_after_the_end_are_a_problem(judge: Judge) -> None:
     won = judge("1. g3-f4 e5:g3 2. h4:f2 a7-b6 3. f2-g3", "W:Wg3,h4:Be5")
     assert (won.ending, kinds(won)) == (Ending.WON, [ProblemKind.AFTER_THE_END])
     problem = won.problems[0]
     assert (problem.ply, problem.move, problem.line) == (4, "a7-b6", 2)
     assert "won by white after ply 3" in problem.message
-    assert "2 moves from 'a7-b6' on" in problem.message
+    assert "2 moves more, from 'a7-b6' on" in problem.message
 
     drawn = judge("1. c1-d2 f8-e7 2. d2-c1", "W:WKc1,Kg1:BKb8,Kf8:C29,29,0,0,1")
     assert (drawn.ending, len(drawn.plies)) == (Ending.DRAWN, 1)
@@ -191,7 +191,7 @@ def test_an_empty_game_and_one_cut_short(judge: Judge, moves: str, agreement: Re
     assert short.is_sound
 
 
-def test_where_a_game_cut_short_would_lead(judge: Judge) -> None:
+def test_rules_outcome_of_a_game_cut_short(judge: Judge) -> None:
     assert "Played on, White wins it." in sentence(judge("1. d2-a5", "W:WKc1,Kd2,Ka3:BKe1"))
     assert "Played on, it is a draw." in sentence(judge("1. c1-b2", "W:WKc1,Kd2,Ka3:BKe1"))
     # Five more pieces than the tables have: nothing is said.
@@ -213,7 +213,7 @@ def test_where_a_game_cut_short_would_lead(judge: Judge) -> None:
         ("1. c3-d4 f6-g5 2. d4-e5 d6:f4:h2", 4, ProblemKind.ILLEGAL_MOVE, "legal moves: d6:f4"),
     ],
 )
-def test_a_move_that_cannot_be_played(
+def test_unplayable_move_stops_the_game(
     judge: Judge, moves: str, ply: int, kind: ProblemKind, says: str
 ) -> None:
     judged = judge(f"{moves} 2-0")
@@ -226,7 +226,7 @@ def test_a_move_that_cannot_be_played(
     assert (judged.result, judged.agreement) == (None, ResultCheck.NOT_DECIDED)
 
 
-def test_an_ambiguous_capture_is_refused_and_its_full_path_taken(judge: Judge) -> None:
+def test_ambiguous_capture_needs_its_full_path(judge: Judge) -> None:
     start = "B:Wd2,c5,f6,c7:BKg5,a7"
     judged = judge("1... g5:e1", start)
     assert kinds(judged) == [ProblemKind.UNREADABLE_MOVE]
@@ -243,7 +243,7 @@ def test_captures_in_every_spelling(judge: Judge, text: str) -> None:
     assert [(str(played.move), played.text) for played in judged.plies] == [("c3:g7", text)]
 
 
-def test_numbers_mean_what_the_game_type_or_the_caller_says(judge: Judge) -> None:
+def test_numbering_of_game_type_or_argument(judge: Judge) -> None:
     by_caller = judge("1. 22-18 9-13", numbering="b8")
     assert [str(played.move) for played in by_caller.plies] == ["c3-d4", "b6-a5"]
     by_game = judge('[GameType "25,W,8,8,N0,0"]\n1. 10-14 21-17', numbering="b8")
@@ -260,9 +260,7 @@ def test_numbers_mean_what_the_game_type_or_the_caller_says(judge: Judge) -> Non
         ('[FEN "W:Wa1:Bc7:C1,2"]', "C1,2"),
     ],
 )
-def test_a_game_that_cannot_be_read_keeps_no_other_from_it(
-    tablebase: Tablebase, tags: str, says: str
-) -> None:
+def test_unreadable_game_does_not_stop_the_next(tablebase: Tablebase, tags: str, says: str) -> None:
     first, second = Adjudicator(tablebase).games(f'{tags}\n1. c3-d4 2-0\n\n[Event "2"]\n1. c3-d4 d6-c5 1-1')
     assert (first.ending, first.start, first.plies) == (Ending.STOPPED, None, ())
     assert kinds(first) == [ProblemKind.UNREADABLE_GAME]
@@ -270,7 +268,7 @@ def test_a_game_that_cannot_be_read_keeps_no_other_from_it(
     assert (second.game.number, len(second.plies), second.problems) == (2, 2, ())
 
 
-def test_a_long_game_is_followed_to_a_limit(judge: Judge) -> None:
+def test_max_plies_limits_a_game(judge: Judge) -> None:
     assert MAX_PLIES >= 500
     start = "W:WKa1,Kc1,c3,a3:BKh2,Kf8,d8,f6,h6"
     moves = "a1-b2 h2-g1 b2-a1 g1-h2 " * 11
@@ -279,14 +277,14 @@ def test_a_long_game_is_followed_to_a_limit(judge: Judge) -> None:
     assert (judged.ending, len(judged.plies)) == (Ending.STOPPED, 40)
     assert kinds(judged) == [ProblemKind.TOO_LONG]
     assert judged.problems[0].ply == 41
-    assert "44 plies; the first 40" in judged.problems[0].message
+    assert "44 plies; only the first 40" in judged.problems[0].message
     assert judge(moves, start, RULESETS["classic"]).ending is Ending.CUT_SHORT
 
 
 # Mistakes
 
 
-def test_a_mistake_on_the_board(judge: Judge) -> None:
+def test_mistake_without_draw_rules(judge: Judge) -> None:
     judged = judge("1. a3-e7", "W:WKc1,Kd2,Ka3:BKe1")
     (mistake,) = judged.mistakes
     assert (mistake.ply, mistake.player, str(mistake.move)) == (1, Color.WHITE, "a3-e7")
@@ -314,7 +312,7 @@ def test_mistakes_of_either_side(judge: Judge, start: str, moves: str, player: C
     ]
 
 
-def test_a_mistake_under_the_rules_alone(judge: Judge) -> None:
+def test_mistake_under_the_rules_alone(judge: Judge) -> None:
     # 18 plies are left, and only one move is quick enough: three others win two plies later.
     start = "W:WKc1,Kf4,Kg7:BKb8:C12,12,0,0,1"
     slow = judge("1. f4-e3", start)
@@ -327,7 +325,7 @@ def test_a_mistake_under_the_rules_alone(judge: Judge) -> None:
     assert judge("1. f4-e3", start.replace(":C12,12", ":C10,10")).mistakes == ()
 
 
-def test_a_search_settles_what_the_tables_leave_open(tablebase: Tablebase) -> None:
+def test_search_decides_open_outcomes(tablebase: Tablebase) -> None:
     """No tables are made under lidraughts' one clock, but after the capture at hand they are enough."""
     pdn = '[FEN "W:WKf2,Kc7,Kh8:BKb2:H14"]\n1. h8:a1'
 
@@ -438,7 +436,7 @@ WORDS = st.sampled_from(MOVES + SIGNS)
 
 @given(st.text() | st.lists(WORDS).map(" ".join), st.sampled_from(sorted(RULESETS)))
 @settings(max_examples=150)
-def test_no_text_makes_it_fail(tablebase: Tablebase, text: str, ruleset: str) -> None:
+def test_any_text_is_judged(tablebase: Tablebase, text: str, ruleset: str) -> None:
     for judged in Adjudicator(tablebase, RULESETS[ruleset]).games(text):
         assert json.loads(json.dumps(game_report(judged))) == game_report(judged)
         shown = game_text(judged, 40)
@@ -485,7 +483,7 @@ def test_a_game_from_any_ply_with_its_counters_is_judged_the_same(
     assert of_part[: len(of_whole)] == of_whole
 
 
-def test_lazily(tablebase: Tablebase) -> None:
+def test_games_are_judged_lazily(tablebase: Tablebase) -> None:
     """Games are judged as they are asked for: a file of any length takes the memory of one."""
     games = Adjudicator(tablebase).games("1. c3-d4 *\n" * 100_000)
     assert next(games).game.number == 1

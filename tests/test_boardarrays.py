@@ -11,7 +11,7 @@ from tablebase import ArgumentError, IllegalPositionError, Metric, PositionArray
 GOOD = (1, 0, 0, 1 << 31)
 
 
-def test_there_and_back() -> None:
+def test_positions_to_arrays_and_back() -> None:
     positions = random_positions(500, 3)
     boards = PositionArray.of(positions)
     assert (boards.sets.shape, boards.sets.dtype, boards.black.dtype) == ((500, 4), np.uint32, np.bool_)
@@ -19,13 +19,13 @@ def test_there_and_back() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.uint32, np.int64, np.uint64, list])
-def test_any_whole_numbers(kind: type) -> None:
+def test_any_integer_type(kind: type) -> None:
     rows = [GOOD, (0, 1 << 31, 2 << 8, 0)]
     boards = PositionArray(rows if kind is list else np.array(rows, kind), [False, True])
     assert boards.sets.tolist() == [list(GOOD), [0, 1 << 31, 2 << 8, 0]]
 
 
-def test_arrays_that_are_parts_of_others() -> None:
+def test_strided_arrays() -> None:
     wide = np.zeros((6, 8), np.uint32)
     wide[::2, ::2] = GOOD
     assert PositionArray(wide[::2, ::2], np.zeros(6, np.bool_)[::2]).sets.tolist() == [list(GOOD)] * 3
@@ -44,7 +44,7 @@ def test_arrays_that_are_parts_of_others() -> None:
         ((1, 0, 0, -2), "bk = -0x2 is not a set of squares"),
     ],
 )
-def test_the_first_illegal_position_is_named(wrong: tuple[int, int, int, int], message: str) -> None:
+def test_first_illegal_position_is_named(wrong: tuple[int, int, int, int], message: str) -> None:
     sets = np.array([GOOD, GOOD, wrong, GOOD, wrong])
     fits = 0 <= min(wrong) <= max(wrong) < 1 << 32
     for given in (sets, sets.astype(np.uint32)) if fits else (sets,):
@@ -66,13 +66,13 @@ def test_the_first_illegal_position_is_named(wrong: tuple[int, int, int, int], m
         (np.array([GOOD], np.float64), [True], "not float64"),
     ],
 )
-def test_other_arrays_are_refused(sets: object, black: object, message: str) -> None:
+def test_wrong_shapes_and_types_are_refused(sets: object, black: object, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         PositionArray(sets, black)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_no_positions_and_no_such_distance(plain2: Path, compiled: bool) -> None:
+def test_empty_arrays_and_unknown_distances(plain2: Path, compiled: bool) -> None:
     with open_tablebase(plain2, compiled=compiled) as opened:
         for sets in ([], np.empty((0, 4), np.uint32)):
             found = opened.probe_many(sets, [], list(Metric))

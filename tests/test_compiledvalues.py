@@ -162,7 +162,7 @@ def answer(ask: Callable[[Position], int | None], position: Position) -> int | s
 
 
 @pytest.mark.parametrize("gone", ["*.wdl", "*.dtc", "*.dtw", "*.dtb", "K*"])
-def test_what_a_set_lacks(copy3: Path, gone: str) -> None:
+def test_missing_tables(copy3: Path, gone: str) -> None:
     removed = [path for path in copy3.glob(gone) if len(path.stem) == 4]
     assert removed
     for path in removed:
@@ -177,14 +177,14 @@ def test_what_a_set_lacks(copy3: Path, gone: str) -> None:
             assert any(isinstance(said, str) for said in answers)
 
 
-def test_a_table_that_goes_away(copy3: Path) -> None:
+def test_table_removed_after_opening(copy3: Path) -> None:
     with open_tablebase(copy3, compiled=True) as fast:
         (copy3 / "KvK.wdl").unlink()
         boards = PositionArray.of([Position.from_fen("W:WKa1:BKg1"), Position.from_fen("W:WKc1:Bh4")])
         assert fast.probe_many(boards.sets, boards.black).wdl.tolist() == [-128, 2]
 
 
-def test_tables_that_are_added_later(tables3: Path) -> None:
+def test_tables_added_later(tables3: Path) -> None:
     position = Position.from_fen("W:WKa1,Ka3:BKh2")
     boards = PositionArray.of([position])
     with Tablebase(compiled=True) as fast:
@@ -195,9 +195,7 @@ def test_tables_that_are_added_later(tables3: Path) -> None:
         assert fast.probe_many(boards.sets, boards.black).wdl.tolist() == [0]
 
 
-def test_trees_that_have_to_grow_and_to_be_parted(
-    both: tuple[Tablebase, Tablebase], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trees_grow_and_are_split(both: tuple[Tablebase, Tablebase], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiledvalues, "_ROWS", 0)
     monkeypatch.setattr(compiledvalues, "_ROWS_PER_POSITION", 0)
     monkeypatch.setattr(compiledvalues, "_BATCH", 1000)
@@ -254,7 +252,7 @@ def test_without_numba(plain2: Path, solved2: dict[Position, Solved]) -> None:
     assert issubclass(MissingPackageError, ImportError)
 
 
-def test_numba_is_loaded_when_it_is_asked_for_and_not_before(plain2: Path) -> None:
+def test_numba_is_loaded_at_first_use(plain2: Path) -> None:
     code = (
         "import sys\n"
         "from tablebase import PositionArray, Position, open_tablebase\n"

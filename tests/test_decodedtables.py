@@ -22,7 +22,7 @@ def made(folder: Path, material: Material, highest: int) -> Table:
 
 
 @pytest.mark.parametrize(("highest", "width"), [(1, 1), (100, 1), (128, 1), (300, 2)])
-def test_values_are_those_of_the_table_and_as_narrow_as_they_fit(
+def test_decoded_values_equal_the_table_in_the_narrowest_type(
     tmp_path: Path, highest: int, width: int
 ) -> None:
     tables = DecodedTables()
@@ -33,7 +33,7 @@ def test_values_are_those_of_the_table_and_as_narrow_as_they_fit(
         assert tables.used_bytes == width * KINGS.positions
 
 
-def test_a_few_values_are_not_worth_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_values_do_not_decode_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tablebase.probe.decoded._DECODE_SPEEDUP", 100)
     tables = DecodedTables()
     few = np.array([3, 1, 2, 3])
@@ -50,7 +50,7 @@ def test_a_few_values_are_not_worth_a_table(tmp_path: Path, monkeypatch: pytest.
         assert tables.used_bytes == 0
 
 
-def test_the_budget_is_kept_and_the_table_used_last_stays(tmp_path: Path) -> None:
+def test_budget_keeps_the_table_used_last(tmp_path: Path) -> None:
     every = np.arange(KINGS.positions)
     small = np.arange(MEN.positions)
     with made(tmp_path, KINGS, 50) as kings, made(tmp_path, MEN, 50) as men:

@@ -24,7 +24,7 @@ def engine(tablebase: Tablebase) -> Engine:
     return Engine(tablebase)
 
 
-def test_where_the_tables_tell_it_plays_their_best_move(tablebase: Tablebase, engine: Engine) -> None:
+def test_engine_plays_the_best_move_of_the_tables(tablebase: Tablebase, engine: Engine) -> None:
     for position in random_positions(150, 41, 4):
         clock = Clock.start(position, OFFICIAL)
         choice = engine.choose(clock)
@@ -33,11 +33,11 @@ def test_where_the_tables_tell_it_plays_their_best_move(tablebase: Tablebase, en
         assert choice is None or choice.found is None
 
 
-def test_who_has_no_move_has_no_choice(engine: Engine) -> None:
+def test_no_choice_without_a_legal_move(engine: Engine) -> None:
     assert engine.choose(Clock.from_fen("W:W:Ba7")) is None
 
 
-def test_counters_count(engine: Engine) -> None:
+def test_engine_heeds_counters(engine: Engine) -> None:
     """Three kings whose moves run out before they can win have a draw, and with fresh counts a win."""
     choice = engine.choose(Clock.from_fen("W:WKc1,Kf4,Kg7:BKb8:C13,13,7,0,1"))
     assert choice
@@ -47,14 +47,14 @@ def test_counters_count(engine: Engine) -> None:
     assert fresh.ruled.prospect is RulesOutcome.WIN
 
 
-def test_outside_the_tables_any_position_gets_a_legal_move(engine: Engine) -> None:
+def test_engine_finds_a_legal_move_outside_the_tables(engine: Engine) -> None:
     for position in random_positions(60, 42, 24):
         choice = engine.choose(Clock.start(position), Limits(depth=2))
         assert (choice is None) == (not position.legal_moves())
         assert choice is None or choice.move in position.legal_moves()
 
 
-def test_what_is_known_and_what_is_searched_are_compared(tablebase: Tablebase, engine: Engine) -> None:
+def test_known_and_searched_moves_are_compared(tablebase: Tablebase, engine: Engine) -> None:
     """Five and six pieces, with tables of four: some moves lead into these."""
     seen = {"known": 0, "searched": 0, "won by search": 0}
     for position in random_positions(400, 43, 6):
@@ -77,7 +77,7 @@ def test_what_is_known_and_what_is_searched_are_compared(tablebase: Tablebase, e
     assert min(seen.values()) >= 5, seen
 
 
-def test_the_same_depth_finds_the_same_move(tablebase: Tablebase) -> None:
+def test_same_depth_finds_the_same_move(tablebase: Tablebase) -> None:
     start = Position.start()
     moves = start.legal_moves()
     found = [ShallowSearch(tablebase).best(start, moves, 4) for _ in range(2)]
@@ -85,14 +85,14 @@ def test_the_same_depth_finds_the_same_move(tablebase: Tablebase) -> None:
     assert found[0].depth == 4
 
 
-def test_a_limit_of_time_ends_a_search(tablebase: Tablebase) -> None:
+def test_time_limit_ends_a_search(tablebase: Tablebase) -> None:
     start = Position.start()
     found = ShallowSearch(tablebase).best(start, start.legal_moves(), 64, 0.05)
     assert 1 <= found.depth < 20
     assert ShallowSearch(tablebase).best(start, start.legal_moves(), 64, 0.0).depth == 1
 
 
-def test_a_search_that_is_to_go_deep_ends(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deep_search_ends_by_default_time_limit(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tablebase.engine.engine.MAX_SECONDS", 0.05)
     choice = engine.choose(Clock.start(Position.start()), Limits(depth=64))
     assert choice
@@ -100,7 +100,7 @@ def test_a_search_that_is_to_go_deep_ends(engine: Engine, monkeypatch: pytest.Mo
     assert choice.found.depth < 20
 
 
-def test_a_limit_of_nodes_ends_a_search(tablebase: Tablebase) -> None:
+def test_node_limit_ends_a_search(tablebase: Tablebase) -> None:
     start = Position.start()
     moves = start.legal_moves()
     for nodes in (len(moves), 100, 1000):
@@ -110,7 +110,7 @@ def test_a_limit_of_nodes_ends_a_search(tablebase: Tablebase) -> None:
     assert ShallowSearch(tablebase).best(start, moves, 64, nodes=1).depth == 1
 
 
-def test_a_search_that_is_stopped_has_a_move(tablebase: Tablebase) -> None:
+def test_stopped_search_has_a_move(tablebase: Tablebase) -> None:
     start = Position.start()
     moves = start.legal_moves()
     assert ShallowSearch(tablebase).best(start, moves, 64, stop=lambda: True).depth == 1
@@ -123,7 +123,7 @@ def test_a_search_that_is_stopped_has_a_move(tablebase: Tablebase) -> None:
 @pytest.mark.parametrize(
     ("seconds", "nodes", "stopped"), [(0.05, None, False), (None, 10, False), (None, None, True)]
 )
-def test_a_search_of_many_captures_ends(
+def test_search_of_many_captures_ends(
     tablebase: Tablebase, seconds: float | None, nodes: int | None, stopped: bool
 ) -> None:
     """Here the first ply alone takes hundreds of thousands of positions."""
@@ -143,15 +143,15 @@ def test_limits() -> None:
     assert Limits(seconds=1.0).plies == Limits(nodes=1).plies == Limits(depth=10**9).plies > DEPTH
 
 
-def test_it_takes_what_can_be_taken(tablebase: Tablebase) -> None:
-    """A man that gives itself up for nothing is not what alpha-beta finds, at any depth."""
+def test_search_follows_captures_to_their_end(tablebase: Tablebase) -> None:
+    """No depth of the search wins or loses a man in a quiet position."""
     position = Position.from_fen("W:Wc3,e3,g3,a1,c1,e1:Bb6,d6,f6,h8,f8,d8")
     for depth in (2, 4):
         found = ShallowSearch(tablebase).best(position, position.legal_moves(), depth)
         assert -60 < found.value < 60
 
 
-def test_it_wins_from_outside_against_a_random_player(tablebase: Tablebase, engine: Engine) -> None:
+def test_engine_beats_a_random_player_from_outside_the_tables(tablebase: Tablebase, engine: Engine) -> None:
     """Six pieces against two, then tables."""
     clock = Clock.from_fen("W:WKa1,Kc1,Ke1,b2,d2,f2:Bh6,h8")
     opponent = at_random(3)

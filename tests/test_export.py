@@ -24,7 +24,7 @@ def tablebase(tables3: Path) -> Iterator[Tablebase]:
 
 
 @pytest.mark.parametrize("name", MATERIALS)
-def test_rows_are_the_positions_with_the_values_of_a_probe(tablebase: Tablebase, name: str) -> None:
+def test_rows_equal_probes(tablebase: Tablebase, name: str) -> None:
     material = Material.parse(name)
     export = Export(tablebase, material, DISTANCES)
     rows = np.concatenate(list(export.chunks(1000)))
@@ -41,13 +41,13 @@ def test_rows_are_the_positions_with_the_values_of_a_probe(tablebase: Tablebase,
         ]
 
 
-def test_chunks_have_the_size_asked_for(tablebase: Tablebase) -> None:
+def test_chunk_size(tablebase: Tablebase) -> None:
     material = Material.parse("KvK")
     sizes = [len(chunk) for chunk in Export(tablebase, material, ()).chunks(300)]
     assert sizes == [300, 300, 300, 92]
 
 
-def test_only_the_columns_asked_for(tablebase: Tablebase) -> None:
+def test_only_wanted_columns(tablebase: Tablebase) -> None:
     (chunk,) = Export(tablebase, Material.parse("KvK"), (Metric.DTW,)).chunks()
     assert chunk.dtype.names == (*SETS, "wdl", "dtw")
     assert chunk.dtype.itemsize == 4 * 4 + 1 + 2
@@ -58,7 +58,7 @@ def test_a_material_without_a_table_is_refused(tablebase: Tablebase) -> None:
         next(Export(tablebase, Material.parse("KKvKK"), ()).chunks())
 
 
-def test_what_no_table_tells_is_counted(copy3: Path) -> None:
+def test_unknown_values_are_counted(copy3: Path) -> None:
     for path in copy3.glob("*.dtw"):
         path.unlink()
     with open_tablebase(copy3, compiled=False) as tablebase:
@@ -130,7 +130,7 @@ def test_export(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     assert [file.name for file in tmp_path.iterdir()] == ["KvK.npy"]
 
 
-def test_what_cannot_be_exported_leaves_what_was_there(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_failed_export_keeps_the_old_file(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "old"
     path.write_text("old")
     missing = tmp_path / "none" / "x"

@@ -52,7 +52,7 @@ def done(answers: list[str]) -> str:
 # Answers
 
 
-def test_it_tells_who_it_is(ask: Ask) -> None:
+def test_hub_command_lists_id_and_parameters(ask: Ask) -> None:
     answers = ask("hub", "init", "ping", "quit", "ping")
     assert [parse_hub_line(line)[0] for line in answers] == ["id", *["param"] * 4, "wait", "ready", "pong"]
     parameters = {line["name"]: line for _, line in map(parse_hub_line, answers[1:5])}
@@ -66,7 +66,7 @@ def test_it_tells_who_it_is(ask: Ask) -> None:
     assert [parameters[f"{name}-numbering"]["value"] for name in ("position", "move")] == ["b8", "a1"]
 
 
-def test_it_plays_the_only_move_that_wins(ask: Ask) -> None:
+def test_go_plays_the_only_winning_move(ask: Ask) -> None:
     answers = ask(TRIANGLE_LINE, "level move-time=1", "go think")
     assert str(parse_hub_move(TRIANGLE, done(answers), Numbering.A1)) == "d2-a5"
     assert re.fullmatch(r"info depth=1 score=99\.75 nodes=1 time=\d+\.\d{3} pv=6-17", answers[0]), (
@@ -74,7 +74,7 @@ def test_it_plays_the_only_move_that_wins(ask: Ask) -> None:
     )  # 25 plies to the end
 
 
-def test_moves_count_for_the_rules(ask: Ask, tables4: Path) -> None:
+def test_moves_of_pos_count_for_draw_rules(ask: Ask, tables4: Path) -> None:
     """What the game has been since a position counts: the best move is that of its clock."""
     clock, random, played = Clock.start(TRIANGLE), Random(1), list[str]()
     with open_tablebase(tables4) as tablebase:
@@ -91,7 +91,7 @@ def test_moves_count_for_the_rules(ask: Ask, tables4: Path) -> None:
     assert (clock.counters.king_plies, clock.counters.three_kings_moves) == (24, 12)
 
 
-def test_rules_are_a_parameter(ask: Ask) -> None:
+def test_ruleset_parameter(ask: Ask) -> None:
     pos = TRIANGLE_LINE
     for ruleset in RULESETS:
         answers = ask(f"set-param name=ruleset value={ruleset}", pos, "go think")
@@ -100,7 +100,7 @@ def test_rules_are_a_parameter(ask: Ask) -> None:
 
 @pytest.mark.parametrize("positions", Numbering)
 @pytest.mark.parametrize("moves", Numbering)
-def test_numberings_are_parameters(ask: Ask, positions: Numbering, moves: Numbering) -> None:
+def test_numbering_parameters(ask: Ask, positions: Numbering, moves: Numbering) -> None:
     answers = ask(
         f"set-param name=position-numbering value={positions}",
         f"set-param name=move-numbering value={moves}",
@@ -124,7 +124,7 @@ def test_numberings_are_parameters(ask: Ask, positions: Numbering, moves: Number
     ],
 )
 @pytest.mark.parametrize("mode", ["think", "ponder", "analyze"])
-def test_outside_the_tables_it_searches_within_the_level(ask: Ask, level: str, mode: str) -> None:
+def test_level_limits_a_search_outside_the_tables(ask: Ask, level: str, mode: str) -> None:
     if level in ("nodes=10", "infinite", ""):
         pos = f"pos pos={format_hub_position(Position.from_fen('W:Wc3,e3,g1:Bd6,f6,b8'), Numbering.B8)}"
     else:
@@ -155,19 +155,19 @@ def test_outside_the_tables_it_searches_within_the_level(ask: Ask, level: str, m
         (['pos pos="W'], "not a command or an argument"),
     ],
 )
-def test_what_is_wrong_is_an_error(ask: Ask, lines: list[str], message: str) -> None:
+def test_bad_commands_are_errors(ask: Ask, lines: list[str], message: str) -> None:
     answers = ask(*lines, "ping")
     (command, arguments), (after, _) = map(parse_hub_line, answers)
     assert (command, after) == ("error", "pong")
     assert message in arguments["message"]
 
 
-def test_after_a_wrong_position_the_one_before_is_not_searched(ask: Ask) -> None:
+def test_bad_position_clears_the_previous_one(ask: Ask) -> None:
     answers = ask(f"pos pos={START}", f"pos pos={START} moves=1-2", "go think")
     assert [parse_hub_line(line)[0] for line in answers] == ["error", "error"]
 
 
-def test_nodes_are_counted(ask: Ask) -> None:
+def test_info_has_the_number_of_nodes(ask: Ask) -> None:
     info, _ = ask(f"pos pos={START}", "level nodes=500", "go think")
     _, arguments = parse_hub_line(info)
     assert int(arguments["depth"]) > 1
@@ -175,7 +175,7 @@ def test_nodes_are_counted(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("level", ["time=-9 inc=9.5", "moves=1 time=-9 inc=9.5", "time=-1 inc=0.5"])
-def test_a_move_takes_no_more_than_the_clock_has(ask: Ask, level: str) -> None:
+def test_move_takes_less_than_the_remaining_time(ask: Ask, level: str) -> None:
     """`inc` is added before the move, so that pydraughts takes it away from the time that it sends."""
     info, _ = ask(f"pos pos={START}", f"level {level}", "go think")
     _, arguments = parse_hub_line(info)
@@ -200,7 +200,7 @@ LONG = (f"pos pos={START}", "level move-time=600")
         (["go think"], "info done"),
     ],
 )
-def test_a_search_looks_at_what_has_come(tables4: Path, lines: list[str], commands: str) -> None:
+def test_running_search_answers_ping_and_stop(tables4: Path, lines: list[str], commands: str) -> None:
     answers: list[str] = []
     with open_tablebase(tables4) as tablebase:
         began = monotonic()
@@ -209,7 +209,7 @@ def test_a_search_looks_at_what_has_come(tables4: Path, lines: list[str], comman
     assert monotonic() - began < 60
 
 
-def test_what_cannot_be_read_any_further_is_an_error(tables3: Path) -> None:
+def test_input_error_is_raised(tables3: Path) -> None:
     def lines() -> Iterator[str]:
         yield "ping"
         raise OSError("no such device")
@@ -220,18 +220,18 @@ def test_what_cannot_be_read_any_further_is_an_error(tables3: Path) -> None:
     assert answers == ["pong"]
 
 
-def test_input_that_has_ended_stays_so() -> None:
+def test_ended_input_stays_ended() -> None:
     lines = HubInput(["a", "b"])
     assert next(lines) == "a"
     assert (next(lines), next(lines, None), next(lines, None), lines.peek()) == ("b", None, None, None)
     assert lines.has_ended
 
 
-def test_what_the_protocol_does_not_have_is_passed_over(ask: Ask) -> None:
+def test_unknown_commands_are_ignored(ask: Ask) -> None:
     assert ask("", "uci", "stop", "ponder-hit", "ping now=1") == ["pong"]
 
 
-def test_a_damaged_table_is_an_error(copy3: Path) -> None:
+def test_damaged_table_is_an_error(copy3: Path) -> None:
     path = copy3 / "KvKK.wdl"
     path.write_bytes(path.read_bytes()[:-1])
     answers: list[str] = []
@@ -258,7 +258,7 @@ def program(tables4: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("end", ["quit\n", ""])
-def test_a_process_answers_until_quit_or_the_end(program: Path, end: str) -> None:
+def test_process_answers_until_quit_or_end_of_input(program: Path, end: str) -> None:
     asked = f"hub\ninit\n\xff\n{TRIANGLE_LINE}\ngo think\n{end}"
     ran = subprocess.run(
         [program, "hub"], input=asked.encode("latin-1"), capture_output=True, timeout=120, check=False
@@ -268,7 +268,7 @@ def test_a_process_answers_until_quit_or_the_end(program: Path, end: str) -> Non
     assert (lines[-1], lines[6]) == ("done move=6-17", "ready")
 
 
-def test_a_process_answers_while_it_searches(program: Path) -> None:
+def test_process_answers_ping_during_a_search(program: Path) -> None:
     with subprocess.Popen(
         [program, "hub"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as engine:
@@ -287,7 +287,7 @@ def test_a_process_answers_while_it_searches(program: Path) -> None:
         assert engine.stderr.read() == ""
 
 
-def test_a_bad_ruleset_is_bad_use(program: Path) -> None:
+def test_bad_ruleset_is_bad_use(program: Path) -> None:
     ran = subprocess.run(
         [program, "hub", "--ruleset", "x"], input="", capture_output=True, text=True, timeout=120, check=False
     )
@@ -298,7 +298,7 @@ def test_a_bad_ruleset_is_bad_use(program: Path) -> None:
 # pydraughts' driver
 
 
-def test_pydraughts_drives_it_through_games(program: Path) -> None:
+def test_pydraughts_plays_games_with_the_engine(program: Path) -> None:
     """The engine wins a triangle and holds a draw, on pydraughts' board, against a random player."""
     engine = HubEngine([str(program), "hub"])
     try:

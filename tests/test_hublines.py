@@ -23,18 +23,18 @@ from tablebase.errors import NotationError
         ("set-param name = book value= true", "set-param", {"name": "book", "value": "true"}),
     ],
 )
-def test_lines(line: str, command: str, arguments: dict[str, str]) -> None:
+def test_parse_hub_lines(line: str, command: str, arguments: dict[str, str]) -> None:
     assert parse_hub_line(line) == (command, arguments)
 
 
 @pytest.mark.parametrize("line", ["=", '"quit', 'pos moves="9-13', "pos =x", "pos a=b=c", 'pos a="b"c"'])
-def test_lines_of_another_form_are_refused(line: str) -> None:
+def test_malformed_lines_are_refused(line: str) -> None:
     with pytest.raises(NotationError, match="no command or argument"):
         parse_hub_line(line)
 
 
 @given(st.dictionaries(st.from_regex(r"[a-z-]{1,9}", fullmatch=True), st.text(), max_size=4))
-def test_what_is_written_is_read(arguments: dict[str, str]) -> None:
+def test_formatted_line_is_parsed_back(arguments: dict[str, str]) -> None:
     line = format_hub_line("done", arguments)
     assert "\n" not in line
     command, read = parse_hub_line(line)
@@ -45,7 +45,7 @@ def test_what_is_written_is_read(arguments: dict[str, str]) -> None:
 
 
 @given(st.text())
-def test_any_line_is_read_or_refused(line: str) -> None:
+def test_any_line_is_parsed_or_refused(line: str) -> None:
     with suppress(NotationError):
         command, arguments = parse_hub_line(line)
         assert parse_hub_line(format_hub_line(command, arguments))[0] == command

@@ -118,7 +118,7 @@ def test_where_a_game_begins() -> None:
         game('[FEN "W:Wh8:Ba1"]').start()
 
 
-def test_a_broken_tag_is_a_fault_and_counts_all_the_same() -> None:
+def test_broken_tag_is_a_fault_and_keeps_its_value() -> None:
     read = game('[FEN "W:Wa1:Bh8]\n[Event "x"]\n1. a1-b2')
     assert [(fault.kind, fault.line) for fault in read.faults] == [(FaultKind.BAD_TAG, 1)]
     assert read.start() == Position.from_fen("W:Wa1:Bh8")
@@ -153,7 +153,7 @@ def test_game_types(game_type: str, numbering: Numbering | None) -> None:
     assert read.numbering("b8") is (numbering or Numbering.B8)
 
 
-def test_a_numbering_for_games_that_name_none() -> None:
+def test_default_numbering_without_game_type() -> None:
     assert game("1. 22-18").numbering() is None
     assert game("1. 22-18").numbering("b8") is Numbering.B8
 
@@ -217,7 +217,7 @@ def test_a_result_ends_the_moves(text: str) -> None:
         assert read.written_result is parse_result(text)
 
 
-def test_the_tag_tells_a_result_of_any_points() -> None:
+def test_result_tag_with_any_points() -> None:
     read = game('[Result "8-4"]\n1. c3-d4 d6-c5 8-4')
     assert (len(read.moves), read.result, read.faults) == (2, "8-4", ())
 
@@ -244,7 +244,7 @@ def test_two_written_results(
     assert [fault.kind for fault in read.faults] == kinds
 
 
-def test_nothing_written_is_no_result() -> None:
+def test_no_written_result() -> None:
     assert game("1. c3-d4").written_result is None
 
 
@@ -287,14 +287,14 @@ def test_moves_after_the_result() -> None:
 @pytest.mark.parametrize(
     "opened", ["{ without an end", "(1... f6-e5 {a} (2. a1-b2)", "(1... f6-e5 { (", "{ ( } (("]
 )
-def test_what_is_not_closed_does_not_swallow_the_next_game(opened: str) -> None:
+def test_unclosed_comment_ends_at_the_next_game(opened: str) -> None:
     first, second = games(f'[Event "1"]\n1. c3-d4 {opened}\n d6-c5\n\n[Event "2"]\n1. c3-d4 {{closed}} d6-c5')
     assert [move.text for move in first.moves] == ["c3-d4"]
     assert [(fault.kind, fault.line) for fault in first.faults] == [(FaultKind.UNCLOSED, 2)]
     assert (len(second.moves), second.faults) == (2, ())
 
 
-def test_a_stray_end_is_a_word_of_the_game() -> None:
+def test_stray_closing_brackets_are_read_as_moves() -> None:
     assert moves("1. c3-d4 ) d6-c5 } 2. b2-c3 ]") == ["c3-d4", ")", "d6-c5", "}", "b2-c3", "]"]
 
 
@@ -361,7 +361,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.text() | st.lists(PIECES).map("".join))
-def test_no_text_makes_the_reader_fail(text: str) -> None:
+def test_reader_takes_any_text(text: str) -> None:
     read = games(text)
     assert [one.number for one in read] == list(range(1, len(read) + 1))
     lines = text.count("\n") + 1
@@ -375,14 +375,14 @@ def test_no_text_makes_the_reader_fail(text: str) -> None:
 
 
 @given(st.binary())
-def test_no_file_makes_the_reader_fail(data: bytes) -> None:
+def test_reader_takes_any_bytes(data: bytes) -> None:
     games(decode_pdn(data))
 
 
 @pytest.mark.parametrize(
     "unit", ["{", "(", "(}", "[", '[a "', '[a ""]', "1. ", "1-0 ", "c3-d4 ", "c3-", "\\", "[a]", "{}", "()"]
 )
-def test_long_texts_take_time_in_proportion(unit: str) -> None:
+def test_time_is_linear_in_length(unit: str) -> None:
     began = perf_counter()
     games(unit * (200_000 // len(unit)))
     assert perf_counter() - began < 5

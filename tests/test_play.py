@@ -47,19 +47,19 @@ def check_draws(directory: Path, pieces: int, count: int, more: tuple[str, ...] 
     return games
 
 
-def test_the_player_wins_what_is_won(tables4: Path) -> None:
+def test_player_wins_won_positions(tables4: Path) -> None:
     assert check_wins(tables4, 4, 30) > 100
 
 
-def test_the_player_holds_what_is_drawn(tables4: Path) -> None:
+def test_player_holds_drawn_positions(tables4: Path) -> None:
     assert check_draws(tables4, 4, 15) == 60
 
 
 @pytest.mark.whole
-def test_the_player_wins_a_thousand_positions(tables5: Path) -> None:
+def test_player_wins_a_thousand_positions(tables5: Path) -> None:
     assert check_wins(tables5, 5, 1000) > 2000
 
 
 @pytest.mark.whole
-def test_the_player_holds_a_thousand_positions(tables5: Path) -> None:
+def test_player_holds_a_thousand_positions(tables5: Path) -> None:
     assert check_draws(tables5, 5, 1000, DRAWN_BY_TWO_RULES) == 4008

@@ -35,7 +35,7 @@ def play(tables4: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return play
 
 
-def test_a_game_to_its_end(play: Play, tables4: Path) -> None:
+def test_person_wins_a_game(play: Play, tables4: Path) -> None:
     """Best play of the person's side wins, and the moves are told at the end."""
     with open_tablebase(tables4) as tablebase:
         line = RuleSearch(tablebase).line(Clock.from_fen(TRIANGLE))
@@ -51,7 +51,7 @@ def test_a_game_to_its_end(play: Play, tables4: Path) -> None:
     assert out.count("white> ") == len(typed) == (len(line.moves) + 1) // 2
 
 
-def test_the_clocks_are_shown(play: Play) -> None:
+def test_counters_are_shown(play: Play) -> None:
     _, out, _ = play(f"{TRIANGLE}:C13,13,7,0,1", "d2-a5")
     assert "king-moves   7.2.5    13 of 30 plies                 17" in out
     assert "three-kings  7.2.4    8 of 15 moves of White          7" in out
@@ -80,15 +80,13 @@ def test_the_clocks_are_shown(play: Play) -> None:
         ("W:Wc3:Bd4", "", ("--side", "black"), "White plays c3:e5."),
     ],
 )
-def test_ends_are_told_with_their_rule(
-    play: Play, fen: str, typed: str, options: tuple[str, ...], end: str
-) -> None:
+def test_end_names_its_rule(play: Play, fen: str, typed: str, options: tuple[str, ...], end: str) -> None:
     status, out, err = play(fen, typed, *options)
     assert (status, err) == (0, "")
     assert end in out
 
 
-def test_a_repetition_is_claimed_by_either(play: Play) -> None:
+def test_either_side_claims_a_repetition(play: Play) -> None:
     fen, back_and_forth = "W:WKa1,Kc1:BKh2,Kf8:C0,0,0,0,2", "a1-b2|b2-a1|a1-b2|b2-a1|a1-b2|b2-a1|draw"
     _, out, _ = play(fen, back_and_forth)
     assert "claims a draw" in out
@@ -115,7 +113,7 @@ def test_hint_moves_help_and_undo(play: Play) -> None:
     assert out.count("0 of 30 plies") == 2  # at first, and after undo
 
 
-def test_undo_goes_to_the_persons_own_turn(play: Play) -> None:
+def test_undo_returns_to_the_turn_of_the_person(play: Play) -> None:
     _, out, _ = play(TRIANGLE, "undo|a3-b2|quit", "--side", "black")
     assert "White plays d2-a5." in out
     assert "black> undo\nThere is no move of yours to take back." in out
@@ -130,24 +128,24 @@ def test_undo_goes_to_the_persons_own_turn(play: Play) -> None:
         ("play well", "'play well' is not a move"),
     ],
 )
-def test_what_is_no_move_is_said_and_asked_again(play: Play, typed: str, said: str) -> None:
+def test_bad_move_is_reported_and_asked_again(play: Play, typed: str, said: str) -> None:
     status, out, err = play(TRIANGLE, f"{typed}|d2-a5")
     assert (status, err) == (0, "")
     assert said in out.replace("\n", " ")
     assert "Black plays e1-f2." in out
 
 
-def test_capital_letters_are_no_others(play: Play) -> None:
+def test_moves_ignore_case(play: Play) -> None:
     _, out, _ = play(TRIANGLE, "D2-A5|Quit")
     assert "1. d2-a5 e1-f2" in out
 
 
-def test_numbers_are_read_in_the_numbering_named(play: Play) -> None:
+def test_squares_as_numbers(play: Play) -> None:
     _, out, _ = play("W:WK30,K26,K21:BK31", "26-13", "--numbering", "b8")
     assert "1. d2-a5 e1-f2" in out
 
 
-def test_outside_the_tables_it_says_so(play: Play) -> None:
+def test_searched_moves_say_so(play: Play) -> None:
     _, out, _ = play("W:Wa1,c1,e1,g1:Bb8,d8,f8,h8", "hint|a1-b2|quit")
     assert out.count("The tables do not decide the best move here: a search of 6 plies found it.") == 2
     assert "a1-b2" in out
@@ -163,7 +161,7 @@ def test_bad_use(play: Play) -> None:
 # Processes
 
 
-def test_the_end_of_the_input_ends_it(tables4: Path) -> None:
+def test_end_of_input_ends_the_game(tables4: Path) -> None:
     ran = subprocess.run(
         [*SHASHKI, "play", TRIANGLE, "--data", tables4],
         input=b"\xff\nd2-a5",
@@ -177,7 +175,7 @@ def test_the_end_of_the_input_ends_it(tables4: Path) -> None:
 
 @pytest.mark.parametrize("command", ["play", "hub"])
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-"])
-def test_streams_that_are_closed_are_empty(tables4: Path, command: str, closed: str) -> None:
+def test_closed_streams_are_empty(tables4: Path, command: str, closed: str) -> None:
     arguments = [*SHASHKI, command, *([TRIANGLE] if command == "play" else []), "--data", str(tables4)]
     ran = subprocess.run(
         ["sh", "-c", f'"$@" {closed}', "sh", *arguments],

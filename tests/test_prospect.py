@@ -47,7 +47,7 @@ def near_the_limit(random: Random, kings: int, lone: int, left: int, limit: int)
         (2, 1, 4, 10, RULESETS["road-with-three-men"]),
     ],
 )
-def test_prospects_equal_a_search_where_they_are_certain(
+def test_decided_outcomes_equal_a_search(
     tablebase: Tablebase, kings: int, lone: int, left: int, limit: int, ruleset: Ruleset
 ) -> None:
     random = Random(kings * 10 + lone)
@@ -84,7 +84,7 @@ def test_without_men_tables_of_one_rule_and_of_two_agree(tables: Ruleset, rulese
     )
 
 
-def test_prospects_from_fresh_counters_are_what_the_tables_say(tablebase: Tablebase) -> None:
+def test_fresh_counters_give_the_outcome_of_the_tables(tablebase: Tablebase) -> None:
     random = Random(7)
     for _ in range(200):
         squares = random.sample(range(4, 28), random.randint(2, 4))

@@ -36,7 +36,7 @@ def test_every_outcome_of_every_small_material(tables3: Path, compiled: bool, pi
     ("name", "outcome"),
     [("KKKvK", Outcome.DRAW), ("KKvMM", Outcome.LOSS), ("MvKKK", Outcome.WIN), ("KKvKK", Outcome.WIN)],
 )
-def test_what_is_rare_is_found(tables4: Path, name: str, outcome: Outcome) -> None:
+def test_rare_outcomes_are_found(tables4: Path, name: str, outcome: Outcome) -> None:
     material = Material.parse(name)
     with open_tablebase(tables4) as tablebase:
         counted = Catalog(tablebase, tables4).statistics(material)
@@ -50,7 +50,7 @@ def test_what_is_rare_is_found(tables4: Path, name: str, outcome: Outcome) -> No
             assert random_position(tablebase, material, outcome, Random(0), max_probed=10) is None
 
 
-def test_the_same_chance_gives_the_same_position(tables3: Path) -> None:
+def test_same_seed_gives_the_same_position(tables3: Path) -> None:
     material = Material.parse("KKvM")
     with open_tablebase(tables3) as tablebase:
         for outcome in (None, Outcome.WIN):
@@ -62,7 +62,7 @@ def test_the_same_chance_gives_the_same_position(tables3: Path) -> None:
             random_position(tablebase, Material.parse("KKKKvK"), Outcome.DRAW, Random(1), max_probed=0)
 
 
-def test_sets_of_many_places_are_those_of_each() -> None:
+def test_sets_of_many_indices_equal_sets_of_each() -> None:
     for pieces in (2, 3, 4):
         for material in materials(pieces):
             places = np.unique(np.linspace(0, material.positions - 1, 300).astype(np.int64))

@@ -21,7 +21,7 @@ def tablebase(tables4: Path) -> Iterator[Tablebase]:
         yield tablebase
 
 
-def test_a_question_takes_no_more_than_all_questions_may(tablebase: Tablebase) -> None:
+def test_max_total_nodes_limits_all_searches(tablebase: Tablebase) -> None:
     assert RuleSearch(tablebase, 0).prospect(OPEN) is RulesOutcome.MAYBE_WIN
     limited = RuleSearch(tablebase, 5, max_total_nodes=1)
     assert limited.prospect(OPEN) is RulesOutcome.WIN
@@ -30,7 +30,7 @@ def test_a_question_takes_no_more_than_all_questions_may(tablebase: Tablebase) -
     assert [unlimited.prospect(OPEN) for _ in range(3)] == [RulesOutcome.WIN] * 3
 
 
-def test_an_unknown_move_may_be_better_than_a_draw(tablebase: Tablebase) -> None:
+def test_unknown_move_may_be_better_than_a_draw(tablebase: Tablebase) -> None:
     search = RuleSearch(tablebase)
     moves = search.moves(UNKNOWN)
     assert (moves[0].prospect, moves[-1].prospect) == (RulesOutcome.DRAW, RulesOutcome.UNKNOWN)
@@ -41,7 +41,7 @@ def test_an_unknown_move_may_be_better_than_a_draw(tablebase: Tablebase) -> None
         RuleSearch(tablebase).best_move(UNKNOWN)
 
 
-def test_an_unknown_move_is_no_better_than_a_win(tablebase: Tablebase) -> None:
+def test_unknown_move_is_not_better_than_a_win(tablebase: Tablebase) -> None:
     """By c5-b6; others are not known."""
     winning = Clock.start(Position.from_fen("W:WKc5,g1,h4,g7:Bc7"))
     moves = RuleSearch(tablebase).moves(winning)

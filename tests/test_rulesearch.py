@@ -62,9 +62,7 @@ def decided(tablebase: Tablebase, material: str, random: Random, most: int) -> P
         ("KMMvK", "road-with-three-men", 4),
     ],
 )
-def test_a_search_finds_what_a_plain_search_finds(
-    tablebase: Tablebase, material: str, name: str, most_left: int
-) -> None:
+def test_search_equals_plain_search(tablebase: Tablebase, material: str, name: str, most_left: int) -> None:
     random = Random(f"{material} {name}")
     ruleset = RULESETS[name]
     search, plain = RuleSearch(tablebase, 10_000), plainly(tablebase, ruleset, horizon=60)
@@ -105,7 +103,7 @@ def test_no_certainty_is_wrong_under_other_rulesets(tablebase: Tablebase, name: 
     assert certain
 
 
-def test_fresh_counters_say_what_the_tables_say(tablebase: Tablebase) -> None:
+def test_fresh_counters_give_the_outcome_of_the_tables(tablebase: Tablebase) -> None:
     random = Random(7)
     search = RuleSearch(tablebase, 0)
     rank = {2: 1, 1: 0, 0: 0, -1: 0, -2: -1}
@@ -130,7 +128,7 @@ def longest_balance(tablebase: Tablebase, position: Position, first: Callable[[C
     return longest
 
 
-def test_the_shortest_way_to_each_zeroing_move_can_be_too_long(tablebase: Tablebase) -> None:
+def test_shortest_zeroing_moves_can_exceed_the_balance_limit(tablebase: Tablebase) -> None:
     position = Position.from_fen(LONG_WIN)
     search = RuleSearch(tablebase)
 
@@ -149,7 +147,7 @@ def test_the_shortest_way_to_each_zeroing_move_can_be_too_long(tablebase: Tableb
     assert longest_balance(tablebase, position, by_rules) < 60
 
 
-def test_the_counters_of_a_game_decide(tablebase: Tablebase) -> None:
+def test_counters_of_a_game_decide_its_outcome(tablebase: Tablebase) -> None:
     position, search = Position.from_fen(LONG_WIN), RuleSearch(tablebase)
     fresh, late = Clock.start(position), Clock.start(position, counters=Counters(0, 40))
     assert search.prospect(fresh) is RulesOutcome.WIN
@@ -183,7 +181,7 @@ def shuffle(start: Position, plies: int, random: Random) -> Clock | None:
     return clock
 
 
-def test_who_can_repeat_the_position_a_third_time_has_not_lost(tablebase: Tablebase) -> None:
+def test_third_repetition_saves_the_loser(tablebase: Tablebase) -> None:
     random = Random(3)
     search = RuleSearch(tablebase)
     held = avoided = 0
@@ -205,7 +203,7 @@ def test_who_can_repeat_the_position_a_third_time_has_not_lost(tablebase: Tableb
             avoided += 1
 
 
-def test_lines_stop_where_a_rule_makes_the_draw(tablebase: Tablebase) -> None:
+def test_line_stops_when_a_rule_draws(tablebase: Tablebase) -> None:
     position = Position.from_fen(LONG_WIN)
     search = RuleSearch(tablebase)
     won = search.line(Clock.start(position))

@@ -65,7 +65,7 @@ def one_ply(
 # Values
 
 
-def test_every_position_of_two_pieces(two: Tablebase, solved2: dict[Position, Solved]) -> None:
+def test_probe_every_position_of_two_pieces(two: Tablebase, solved2: dict[Position, Solved]) -> None:
     assert len(solved2) > 3488
     for position, value in solved2.items():
         for seen in (position, position.flip()):
@@ -81,7 +81,7 @@ def test_cursed_wins_and_blessed_losses(one_ply: Tablebase, hasty: dict[Position
         assert one_ply.probe(position) == as_probe(value, position, balance=False)
 
 
-def test_each_distance_is_of_its_own_table(tmp_path: Path) -> None:
+def test_each_distance_needs_only_its_own_table(tmp_path: Path) -> None:
     """Where it has one. Asked together or alone, with the others there or not."""
     material, position = Material.parse("KMvK"), Position.from_fen("W:WKc1,h2:BKb8")
     stored = {Metric.WDL: 2, Metric.DTC: 3, Metric.DTW: 10, Metric.DTB: 7}
@@ -108,7 +108,7 @@ def test_each_distance_is_of_its_own_table(tmp_path: Path) -> None:
             opened.probe_dtb(position)
 
 
-def test_positions_from_outside(two: Tablebase) -> None:
+def test_probe_golden_positions(two: Tablebase) -> None:
     checked = 0
     with POSITIONS.open() as file:
         for row in csv.DictReader(file):
@@ -125,7 +125,7 @@ def test_positions_from_outside(two: Tablebase) -> None:
 
 
 @pytest.mark.parametrize("which", ["two", "one_ply"])
-def test_captures_are_resolved_above_the_tables_own_size(
+def test_captures_are_resolved_with_more_pieces_than_tables(
     which: str,
     request: pytest.FixtureRequest,
     solved2: dict[Position, Solved],
@@ -164,7 +164,7 @@ def test_captures_are_resolved_above_the_tables_own_size(
     assert ((3, 1) in seen) == (which == "one_ply")
 
 
-def test_the_shortest_win_on_the_board_may_be_a_cursed_one() -> None:
+def test_dtw_of_a_win_may_come_from_a_cursed_win() -> None:
     # Too rare among few pieces to be met with in tables.
     lost, blessed = Probe(Outcome.LOSS, 3, 20), Probe(Outcome.BLESSED_LOSS, None, 6)
     won, cursed = Probe(Outcome.WIN, 4, 31), Probe(Outcome.CURSED_WIN, None, 41)
@@ -185,7 +185,7 @@ def test_the_shortest_win_on_the_board_may_be_a_cursed_one() -> None:
         assert opened._values._best_capture([cursed], True) == Probe(Outcome.BLESSED_LOSS, None, 42)
 
 
-def test_no_tables_needed_where_the_game_is_over(tmp_path: Path) -> None:
+def test_games_that_are_over_need_no_table(tmp_path: Path) -> None:
     with open_tablebase(tmp_path) as empty:
         assert empty.pieces == 0
         for fen in ("W:W:BKh8", "B:Wa1,c1:B", "W:Wa3:Bb4,c5", "W:W:B"):
@@ -206,7 +206,7 @@ def test_no_tables_needed_where_the_game_is_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("which", ["two", "one_ply"])
-def test_the_best_move_is_worth_what_the_position_is(
+def test_best_move_has_the_value_of_the_position(
     which: str, request: pytest.FixtureRequest, solved2: dict[Position, Solved], hasty: dict[Position, Solved]
 ) -> None:
     opened: Tablebase = request.getfixturevalue(which)
@@ -234,7 +234,7 @@ def test_the_best_move_is_worth_what_the_position_is(
         assert all(a < b for a, b in pairwise(keys))
 
 
-def test_a_king_move_that_comes_a_ply_too_late_is_aged(one_ply: Tablebase) -> None:
+def test_king_move_a_ply_too_late_is_a_cursed_win(one_ply: Tablebase) -> None:
     aged = 0
     for position in naive.placements(0, 1, 1, 0):
         for move in one_ply.moves(position):
@@ -266,7 +266,7 @@ def test_moves_without_a_table_are_last_and_unknown(two: Tablebase) -> None:
     assert "KvKK.wdl" in str(line.missing)
 
 
-def test_a_win_is_best_whatever_is_unknown(two: Tablebase) -> None:
+def test_known_win_is_best_beside_unknown_moves(two: Tablebase) -> None:
     for position in random_positions(3000, seed=7, max_pieces=3):
         moves = two.moves(position)
         if moves and moves[0].outcome is Outcome.WIN and moves[-1].outcome is Outcome.UNKNOWN:
@@ -284,7 +284,7 @@ def best_line(tablebase: Tablebase, position: Position, limit: int = 500) -> Lin
     return RuleSearch(tablebase).line(Clock.start(position, tablebase.ruleset), limit)
 
 
-def test_lines_end_as_the_tables_say(two: Tablebase, solved2: dict[Position, Solved]) -> None:
+def test_lines_end_with_the_outcome_of_the_tables(two: Tablebase, solved2: dict[Position, Solved]) -> None:
     for position in Random(3).sample(sorted(solved2, key=Position.to_fen), 600):
         value = solved2[position]
         line = best_line(two, position)
@@ -301,7 +301,7 @@ def test_lines_end_as_the_tables_say(two: Tablebase, solved2: dict[Position, Sol
 
 
 @pytest.mark.parametrize("limit", [1, 2])
-def test_cursed_wins_are_played_as_far_as_the_rule_allows(
+def test_cursed_win_is_played_until_the_rule_draws(
     limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ruleset = Ruleset(f"{limit}-plies", limit)
@@ -341,7 +341,7 @@ def longest_king_run(line: Line) -> int:
     return max(map(len, runs))
 
 
-def test_a_line_stops_at_its_limit(two: Tablebase, solved2: dict[Position, Solved]) -> None:
+def test_line_stops_at_its_limit(two: Tablebase, solved2: dict[Position, Solved]) -> None:
     position = max(solved2, key=lambda position: solved2[position].dtw or 0)
     whole = best_line(two, position)
     assert len(whole.moves) > 5

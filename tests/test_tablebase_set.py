@@ -86,7 +86,7 @@ def test_missing_tables_are_named(two: Tablebase, plain2: Path, tmp_path: Path) 
             some.probe_wdl(Position.from_fen("W:Wa1:BKh2"))
 
 
-def test_a_missing_distance_is_no_missing_outcome(
+def test_missing_distance_table_keeps_the_outcome(
     plain2: Path, tmp_path: Path, solved2: dict[Position, Solved]
 ) -> None:
     copy(plain2, tmp_path, *(file.name for file in plain2.glob("*.wdl")))
@@ -135,7 +135,7 @@ def test_adding_directories(plain2: Path, tmp_path: Path) -> None:
             opened.add_directory(tmp_path / "KvK.wdl")
 
 
-def test_what_is_named_like_a_table_but_is_no_file(plain2: Path, tmp_path: Path) -> None:
+def test_non_file_with_the_name_of_a_table_is_refused(plain2: Path, tmp_path: Path) -> None:
     copy(plain2, tmp_path, "KvK.wdl")
     strange = tmp_path / "KvM.wdl"
     says = rf"KvM\.wdl has the name of a table but is {{}}; remove it, .*generate --data {tmp_path}`"
@@ -160,7 +160,7 @@ def test_what_is_named_like_a_table_but_is_no_file(plain2: Path, tmp_path: Path)
     ("offset", "new", "message"),
     [(8, b"\0", "older format"), (24, b"king-moves-only", "under the ruleset king-moves-only")],
 )
-def test_a_set_of_another_version_is_refused(
+def test_tables_of_another_version_are_refused(
     plain2: Path, tmp_path: Path, offset: int, new: bytes, message: str
 ) -> None:
     copy(plain2, tmp_path, *(file.name for file in plain2.iterdir()))
@@ -171,7 +171,7 @@ def test_a_set_of_another_version_is_refused(
         open_tablebase(tmp_path)
 
 
-def test_damaged_tables_are_named_when_they_are_needed(plain2: Path, tmp_path: Path) -> None:
+def test_damaged_tables_are_named_at_first_use(plain2: Path, tmp_path: Path) -> None:
     copy(plain2, tmp_path, "KvK.wdl", "KvM.wdl", "MvK.wdl")
     data = (plain2 / "KvK.wdl").read_bytes()
     (tmp_path / "KvK.wdl").write_bytes(data[:-8] + bytes([data[-8] ^ 1]) + data[-7:])
@@ -188,7 +188,7 @@ def test_damaged_tables_are_named_when_they_are_needed(plain2: Path, tmp_path: P
                     ask(Position.from_fen(fen))
 
 
-def test_an_outcome_that_is_none_is_damage(tmp_path: Path) -> None:
+def test_invalid_outcome_in_a_table_is_damage(tmp_path: Path) -> None:
     material = Material.parse("KvK")
     values = np.zeros(material.positions, np.int8)
     values[-1] = 3
@@ -202,7 +202,7 @@ def test_an_outcome_that_is_none_is_damage(tmp_path: Path) -> None:
                 ask(position)
 
 
-def test_a_table_that_goes_away(plain2: Path, tmp_path: Path) -> None:
+def test_table_removed_after_opening(plain2: Path, tmp_path: Path) -> None:
     copy(plain2, tmp_path, "KvK.wdl")
     with open_tablebase(tmp_path) as opened:
         (tmp_path / "KvK.wdl").unlink()
@@ -210,7 +210,7 @@ def test_a_table_that_goes_away(plain2: Path, tmp_path: Path) -> None:
             opened.probe_wdl(Position.from_fen("W:WKa1:BKg1"))
 
 
-def test_a_closed_tablebase_says_so(plain2: Path) -> None:
+def test_closed_tablebase_raises(plain2: Path) -> None:
     position = Position.from_fen("W:WKa1:BKg1")
     opened = open_tablebase(plain2)
     assert opened.probe_wdl(position) == 0

@@ -1,8 +1,8 @@
 """Rules outcomes of games in progress, as far as the tables alone decide them.
 
 Tables hold values from fresh counters. The bounds below derive the outcome with other counters. They are
-exact where they decide, and `maybe` elsewhere. The search of `tablebase.games.search` decides some of the
-rest.
+exact where they decide, and `maybe` elsewhere. Readers of Syzygy's tables for chess combine DTZ and the
+half-move clock in the same way. The search of `tablebase.games.search` decides some of the rest.
 """
 
 from __future__ import annotations

@@ -156,6 +156,8 @@ class Tablebase:
     def probe_wdl(self, position: Position) -> int:
         """Return the outcome: 2 win, 1 cursed win, 0 draw, -1 blessed loss, -2 loss.
 
+        Syzygy's readers for chess, such as python-chess, use the same numbers.
+
         Raises:
             MissingTableError: a table that it needs is missing; the message names it.
             TooManyPiecesError: (a MissingTableError) the set has no table of so many pieces.
@@ -167,7 +169,8 @@ class Tablebase:
     def probe_dtc(self, position: Position) -> int | None:
         """Return the plies to the next zeroing move or the end of the game; None unless a win or a loss.
 
-        Either side may make that move, so a win may have an even DTC.
+        Either side may make that move, so a win may have an even DTC. Syzygy's DTZ is its counterpart in
+        chess; the checkers databases of Kingsrow call it MTC, moves to conversion.
 
         Raises:
             MissingTableError: a table that it needs is missing; the message names it.
@@ -192,6 +195,8 @@ class Tablebase:
 
     def probe_dtb(self, position: Position) -> int | None:
         """Return the plies to the next balance change (a capture or a promotion) or the end of the game.
+
+        The literature on chess endgames (Thompson, 1986) calls this distance DTC, depth to conversion.
 
         None unless it is a win or a loss. None too if the rules do not count the balance: a side has no king,
         or there is no limit for so many pieces.
