@@ -56,7 +56,7 @@ def run_serve(args: argparse.Namespace) -> int:
         AddressError: the address cannot be served on.
         DataDirectoryError, WrongVersionError, SettingsError, MissingPackageError: as `create_app` does.
     """
-    with _counted_together(args.workers):
+    with _multiprocess_metrics(args.workers):
         from server.app import DATA_DIRECTORY, create_app, tablebase_of
         from server.serving import reserve_address, serve, url_of
         from tablebase.tables.files import generate_command
@@ -75,7 +75,7 @@ def run_serve(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _counted_together(workers: int) -> Iterator[None]:
+def _multiprocess_metrics(workers: int) -> Iterator[None]:
     """Have prometheus-client count for all processes together, which has to be known before it is loaded."""
     name = "PROMETHEUS_MULTIPROC_DIR"
     if workers == 1 or name in os.environ:

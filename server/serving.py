@@ -41,7 +41,7 @@ STOP_SECONDS = 30
 """How long requests in flight may take to end once the server is to stop."""
 
 
-class _MeantSo(logging.Filter):
+class _ThreadWarningFilter(logging.Filter):
     """Keeps out the server's warning of many threads: most of ours only wait (`server.limits`)."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -50,13 +50,13 @@ class _MeantSo(logging.Filter):
 
 
 _LOGGED_TO_STDERR = {
-    "filters": {"meant-so": {"()": _MeantSo}},
+    "filters": {"thread-warning": {"()": _ThreadWarningFilter}},
     "handlers": {
         name: {
             "formatter": name,
             "class": "logging.StreamHandler",
             "stream": "ext://sys.stderr",
-            "filters": ["meant-so"],
+            "filters": ["thread-warning"],
         }
         for name in ("generic", "access")
     },
@@ -205,7 +205,7 @@ def serve(
     # On SIGHUP, granian would start new workers and go on without the terminal.
     ignored = hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     vars(server)["signal_handler_reload"] = _ignore if ignored else server.signal_handler_interrupt
-    Thread(target=_tell, args=(host, port, when_ready), daemon=True).start()
+    Thread(target=_announce_when_ready, args=(host, port, when_ready), daemon=True).start()
     try:
         server.serve(target_loader=partial(_application, config), wrap_loader=False)
     finally:
@@ -216,7 +216,7 @@ def _ignore(number: int, frame: FrameType | None) -> None:
     pass
 
 
-def _tell(host: str, port: int, when_ready: Callable[[], None]) -> None:
+def _announce_when_ready(host: str, port: int, when_ready: Callable[[], None]) -> None:
     while True:
         with suppress(OSError), socket.create_connection((host, port), timeout=1):
             break

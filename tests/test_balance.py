@@ -133,7 +133,7 @@ def test_tables_under_tight_limits_are_what_the_verifier_derives(
     monkeypatch.setitem(RULESETS, ruleset.name, ruleset)
     generate(tmp_path, 4, jobs=2, ruleset=ruleset)
     report = verify(tmp_path, jobs=2)
-    assert report.problems == []
+    assert report.findings == []
     needed = {
         int(dtb)
         for material in (Material.parse("KKMvK"), Material.parse("KMvKM"))

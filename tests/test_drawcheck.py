@@ -23,10 +23,10 @@ from generator.reports.lone_kings import (
     features,
     find_rule,
     lone_king_materials,
-    moves_off_the_road,
+    main_road_retrograde,
 )
 from generator.run import generate
-from generator.verify.values import Values
+from generator.verify.values import InMemoryValues
 from tablebase import MissingTableError, Position, Tablebase, open_tablebase
 from tablebase.board.material import Material, materials
 from tablebase.board.position import MAIN_ROAD, Color, legal_moves, position_after
@@ -56,11 +56,11 @@ def tablebase(tables4: Path) -> Iterator[Tablebase]:
 
 
 @pytest.fixture
-def values(tables4: Path) -> Iterator[Values]:
+def values(tables4: Path) -> Iterator[InMemoryValues]:
     """Outcomes against a lone king; a test may change them."""
     slices = capture_closure(map(Material.parse, AGAINST_ONE))
     with ThreadPoolExecutor(2) as pool:
-        found = Values(tables4, slices, (Metric.WDL,), OFFICIAL, pool, 2)
+        found = InMemoryValues(tables4, slices, (Metric.WDL,), OFFICIAL, pool, 2)
         found.fill(lambda done: None)
         yield found
 
@@ -200,17 +200,19 @@ def test_how_many_wins_need_more_than_five_moves(check: DrawCheck, tablebase: Ta
 class Road:
     """The sweep's answer for every position with the lone king on the main road."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: InMemoryValues) -> None:
         self.values = values
         stronger = [Material.parse(text) for text in AGAINST_ONE]
         every = [*stronger, *(material.mirror for material in stronger)]
-        numbers = [values.number(material) for material in every]
+        numbers = [values.slice_id(material) for material in every]
         layout = values.arena.layout
         on_road = [
             features(layout, number, place >= len(stronger)) & ON_ROAD != 0
             for place, number in enumerate(numbers)
         ]
-        needed = moves_off_the_road(values.arena, numbers[: len(stronger)], numbers[len(stronger) :], on_road)
+        needed = main_road_retrograde(
+            values.arena, numbers[: len(stronger)], numbers[len(stronger) :], on_road
+        )
         self.needed: dict[Material, NDArray[np.uint8]] = {
             material: needed[layout.start[number] : layout.start[number + 1]]
             for material, number in zip(every, numbers, strict=True)
@@ -224,7 +226,7 @@ class Road:
 
 
 @pytest.mark.parametrize("text", [*AGAINST_ONE[:3], "KvKKK", "KvKKM", "KvKMM"])
-def test_the_sweep_and_the_search_agree(values: Values, tablebase: Tablebase, text: str) -> None:
+def test_the_sweep_and_the_search_agree(values: InMemoryValues, tablebase: Tablebase, text: str) -> None:
     material = Material.parse(text)
     road = Road(values)
     stronger = Color.WHITE if text in AGAINST_ONE else Color.BLACK
@@ -239,7 +241,7 @@ def test_the_sweep_and_the_search_agree(values: Values, tablebase: Tablebase, te
     assert compared >= min(2 * SAMPLE, int((needed <= MOST_MOVES).sum()))
 
 
-def test_three_men_by_a_plain_search(values: Values, tablebase: Tablebase) -> None:
+def test_three_men_by_a_plain_search(values: InMemoryValues, tablebase: Tablebase) -> None:
     rule = ROAD_WITH_THREE_MEN.rule(RuleName.MAIN_ROAD)
     assert rule is not None
     scope = rule.limits[0].scope
@@ -260,9 +262,9 @@ def test_three_men_by_a_plain_search(values: Values, tablebase: Tablebase) -> No
             assert [enough(position, moves - 1), enough(position, moves)] == [False, True], position.to_fen()
 
 
-def test_tables_that_contradict_each_other_are_an_error(values: Values) -> None:
+def test_tables_that_contradict_each_other_are_an_error(values: InMemoryValues) -> None:
     for text in AGAINST_ONE:
-        number = values.number(Material.parse(text).mirror)
+        number = values.slice_id(Material.parse(text).mirror)
         start = values.arena.layout.start
         values.arena.wdl[start[number] : start[number + 1]] = 0
     with pytest.raises(DamagedTableError, match=r"contradict each other: in [0-9,]+ positions"):

@@ -32,8 +32,8 @@ def probed(directory: Path, sample: float = 1.0, seed: int = 1, jobs: int = 2) -
 
 
 def the_problem(report: Report) -> Any:
-    assert len(report.problems) == 1, list(map(str, report.problems))
-    return report.problems[0]
+    assert len(report.findings) == 1, list(map(str, report.findings))
+    return report.findings[0]
 
 
 def has_capture(position: Position) -> bool:
@@ -67,7 +67,7 @@ def keep_metrics(directory: Path, metrics: tuple[Metric, ...]) -> None:
 
 
 def test_without_a_sample_it_is_refused(tables3: Path) -> None:
-    with pytest.raises(PlanError, match=r"199,520 positions takes about .*, of 1 KB given; .*--sample"):
+    with pytest.raises(PlanError, match=r"199,520 positions takes about .*, but there is 1 KB given; .*--sample"):
         verify(tables3, memory=LITTLE)
 
 
@@ -87,7 +87,7 @@ def test_what_is_available_counts_where_nothing_is_said(
 
 def test_a_whole_sample_compares_as_much_as_all(tables3: Path) -> None:
     report = probed(tables3)
-    assert report.ok, list(map(str, report.problems))
+    assert report.ok, list(map(str, report.findings))
     assert report.compared == verify(tables3).compared
     assert report.left_out == 0
     (note,) = report.notes
@@ -111,7 +111,7 @@ def test_a_sample_can_be_repeated(tables3: Path) -> None:
 def test_fewer_metrics_are_compared_as_far_as_they_go(copy3: Path, metrics: tuple[Metric, ...]) -> None:
     keep_metrics(copy3, metrics)
     report = probed(copy3)
-    assert report.ok, list(map(str, report.problems))
+    assert report.ok, list(map(str, report.findings))
     assert report.metrics == metrics
     assert any(".dtb" in note for note in report.notes)
     material = Material.parse("KKvM")
@@ -162,7 +162,7 @@ def test_a_fault_is_found_from_a_position_before_it(copy3: Path) -> None:
     change(copy3, material, {index: 2})
     failed = [report for seed in range(8) if not (report := probed(copy3, 0.1, seed)).ok]
     assert failed
-    assert {(p.material, p.index) for report in failed for p in report.problems} == {(material, index)}
+    assert {(p.material, p.index) for report in failed for p in report.findings} == {(material, index)}
 
 
 def test_slots_of_positions_with_a_capture_hold_anything(copy3: Path) -> None:

@@ -85,8 +85,8 @@ def places(arena: ValueArrays, material: Material, wdl: int, capture: bool = Fal
 
 def the_problem(report: Report) -> Any:
     assert not report.ok
-    assert len(report.problems) == 1, list(map(str, report.problems))
-    return report.problems[0]
+    assert len(report.findings) == 1, list(map(str, report.findings))
+    return report.findings[0]
 
 
 # What it derives
@@ -168,7 +168,7 @@ def test_without_a_limit_no_outcome_is_cursed() -> None:
 def test_a_sound_set_passes(tables: Path, arena: ValueArrays) -> None:
     told: list[tuple[str, int, int]] = []
     report = verify(tables, jobs=2, progress=lambda *what: told.append(what))
-    assert report.ok, list(map(str, report.problems))
+    assert report.ok, list(map(str, report.findings))
     assert report.counted
     assert (report.slices, report.files, report.positions) == (len(SLICES), 3 * len(SLICES), 199_520)
     quiet = sum(
@@ -206,7 +206,7 @@ def test_fewer_metrics_are_verified_as_far_as_they_go(
 ) -> None:
     write(tmp_path, SLICES, arena, metrics)
     report = verify(tmp_path)
-    assert report.ok, list(map(str, report.problems))
+    assert report.ok, list(map(str, report.findings))
     assert report.metrics == metrics
     assert any(".dtc" in note for note in report.notes) == (Metric.DTC not in metrics)
     material = Material.parse("KKvM")
@@ -277,7 +277,7 @@ def test_a_sample_finds_the_fault_from_a_position_before_it(copy: Path, arena: V
     reports = [verify(copy, sample=0.1, seed=seed) for seed in range(8)]
     failed = [report for report in reports if not report.ok]
     assert failed
-    assert {(p.material, p.index) for report in failed for p in report.problems} == {(material, index)}
+    assert {(p.material, p.index) for report in failed for p in report.findings} == {(material, index)}
 
 
 def test_slots_of_positions_with_a_capture_hold_anything(copy: Path, arena: ValueArrays) -> None:
@@ -330,7 +330,7 @@ def test_a_file_under_another_name_is_found(copy: Path) -> None:
         Metric.WDL
     ]
     manifest.save(copy)
-    assert "says of itself that it is KvM.wdl" in str(the_problem(verify(copy)))
+    assert "says that it is KvM.wdl" in str(the_problem(verify(copy)))
 
 
 def test_a_file_that_is_no_table_is_found(copy: Path) -> None:
@@ -351,7 +351,7 @@ def test_a_table_beside_the_manifest_is_noted(copy: Path) -> None:
     shutil.copy(copy / "KvM.wdl", copy / "KKKKvM.wdl")
     report = verify(copy)
     assert report.ok
-    assert report.notes == ["KKKKvM.wdl is not in the manifest and was not looked at"]
+    assert report.notes == ["KKKKvM.wdl is not in the manifest and was not checked"]
 
 
 def test_a_metric_that_only_some_slices_have_is_noted(copy: Path) -> None:
@@ -436,12 +436,12 @@ def test_a_manifest_with_gaps_is_refused(copy: Path) -> None:
     change.statistics = replace(change.statistics, positions=5)
     manifest.save(copy)
     report = verify(copy)
-    messages = "\n".join(map(str, report.problems))
+    messages = "\n".join(map(str, report.findings))
     assert "MvK, but not KvK" in messages
     assert "KvKK, but not KvK" in messages
-    assert "names no MvM.wdl" in messages
+    assert "does not name MvM.wdl" in messages
     assert "no statistics of KKvM" in messages
-    assert "KvM are of 5 positions" in messages
+    assert "KvM count 5 positions" in messages
     assert report.compared == 0
 
 

@@ -132,4 +132,4 @@ def test_verify_names_a_file_of_another_length(copy3: Path, capsys: Capture) -> 
     path = copy3 / "MMvK.dtw"
     size = path.stat().st_size
     os.truncate(path, size - 3)
-    assert f"{path} has {size - 3} bytes, where the manifest says {size}" in verify_fails(copy3, capsys)
+    assert f"{path} has {size - 3} bytes, but the manifest says {size}" in verify_fails(copy3, capsys)

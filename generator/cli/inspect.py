@@ -70,7 +70,7 @@ def _verify(args: argparse.Namespace) -> int:
         bar.close()
     for note in report.notes:
         print(f"note: {note}")
-    for problem in report.problems:
+    for problem in report.findings:
         print(f"shashki: {problem}", file=sys.stderr)
     well = "all that was checked is well" if report.notes else "all is well"
     sample = "" if report.sample is None else f" (a sample of {report.sample:.3g}, seed {report.seed})"

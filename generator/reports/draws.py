@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from generator.materials import after_captures, after_promotion, capture_closure, require_tables
 from generator.reports import lone_kings as lonekings
-from generator.reports.lone_kings import Allowance, LoneKing, LoneKings, Standing
+from generator.reports.lone_kings import LoneKing, LoneKings, MoveLimit, Tally
 from generator.verify.slices import Done
 from generator.verify.two_counters import Map, count_together
-from generator.verify.values import Values
+from generator.verify.values import InMemoryValues
 from tablebase.board.material import Material, materials
 from tablebase.board.position import Position
 from tablebase.errors import DataDirectoryError
@@ -77,7 +77,7 @@ def tables_of_changed(manifest: Manifest, changed: Iterable[Material]) -> set[Ma
 
 
 def changed_outcomes(
-    values: Values, changed: set[Material], every: Iterable[Material]
+    values: InMemoryValues, changed: set[Material], every: Iterable[Material]
 ) -> Iterator[ChangedOutcomes]:
     """Count, material by material, in the order given.
 
@@ -90,24 +90,24 @@ def changed_outcomes(
         if material not in changed:
             yield ChangedOutcomes(str(material), material.positions)
             continue
-        number = values.number(material)
+        slice_id = values.slice_id(material)
         start = values.arena.layout.start
-        wdl = values.arena.wdl[int(start[number]) : int(start[number + 1])]
+        wdl = values.arena.wdl[int(start[slice_id]) : int(start[slice_id + 1])]
         cursed, blessed = wdl == Outcome.CURSED_WIN.wdl, wdl == Outcome.BLESSED_LOSS.wdl
         yield ChangedOutcomes(
             str(material),
             material.positions,
             int(np.count_nonzero(cursed)),
-            _first(values, number, cursed),
+            _first(values, slice_id, cursed),
             int(np.count_nonzero(blessed)),
-            _first(values, number, blessed),
+            _first(values, slice_id, blessed),
         )
 
 
-def _first(values: Values, number: int, among: NDArray[np.bool_]) -> str | None:
+def _first(values: InMemoryValues, slice_id: int, among: NDArray[np.bool_]) -> str | None:
     if not among.any():
         return None
-    return Position(*sets_at(values.arena.layout, number, int(among.argmax()))).to_fen()
+    return Position(*sets_at(values.arena.layout, slice_id, int(among.argmax()))).to_fen()
 
 
 def tables_of_king_moves_alone(manifest: Manifest, changed: Iterable[Material]) -> set[Material]:
@@ -123,7 +123,7 @@ def tables_of_king_moves_alone(manifest: Manifest, changed: Iterable[Material]) 
 
 
 def leave_king_moves_alone(
-    values: Values, changed: Iterable[Material], plies: int, run: Map, done: Done
+    values: InMemoryValues, changed: Iterable[Material], plies: int, run: Map, done: Done
 ) -> None:
     """Put into the arena what the king-moves rule alone makes of every position.
 
@@ -139,7 +139,7 @@ def leave_king_moves_alone(
         done: told how many positions of the changed slices and their mirrors are done with.
     """
     wdl, start = values.arena.wdl, values.arena.layout.start
-    pairs = {tuple(sorted((each, each.mirror), key=values.number)) for each in changed}
+    pairs = {tuple(sorted((each, each.mirror), key=values.slice_id)) for each in changed}
     stale = False  # whether positions with a capture are filled from outcomes that have changed since
     pieces = 0
     # What a move leads to comes first: fewer pieces, then fewer men.
@@ -148,8 +148,8 @@ def leave_king_moves_alone(
             values.fill(lambda more: None)
             stale = False
         pieces = first.pieces
-        end = int(start[values.number(last) + 1])
-        counts = count_together(values.arena, values.number(first), values.number(last), plies, run)
+        end = int(start[values.slice_id(last) + 1])
+        counts = count_together(values.arena, values.slice_id(first), values.slice_id(last), plies, run)
         stale = stale or not np.array_equal(wdl[counts.first : end], counts.stored)
         done(len(counts.stored))
 
@@ -223,10 +223,12 @@ def check_draws(directory: Path, jobs: int = 1, progress: Progress | None = None
     if king_plies is not None:
         touched |= tables_of_king_moves_alone(manifest, changed)
     with ThreadPoolExecutor(jobs) as pool:
-        values = Values(directory, against_one, (Metric.WDL, Metric.DTW), manifest.ruleset, pool, jobs)
+        values = InMemoryValues(
+            directory, against_one, (Metric.WDL, Metric.DTW), manifest.ruleset, pool, jobs
+        )
         values.fill(_counter(progress, "lone kings", against_one))
         found = list(LoneKings(values, most))
-        values = Values(directory, touched, (Metric.WDL,), manifest.ruleset, pool, jobs)
+        values = InMemoryValues(directory, touched, (Metric.WDL,), manifest.ruleset, pool, jobs)
         values.fill(_counter(progress, "outcomes", touched))
         every = sorted(manifest.slices, key=Material.place)
 
@@ -305,7 +307,7 @@ def _standings(found: Sequence[LoneKing]) -> Iterator[str]:
             yield (_row(name, _standing_cells(standing)) + f"   {standing.longest_win_fen or ''}").rstrip()
 
 
-def _standing_cells(standing: Standing) -> list[str]:
+def _standing_cells(standing: Tally) -> list[str]:
     counts = (standing.positions, standing.won, standing.drawn, standing.lost)
     longest = standing.longest_win_moves
     return [*(f"{count:,}" for count in counts), "-" if longest is None else str(longest)]
@@ -315,7 +317,7 @@ def _allowances(found: Sequence[LoneKing]) -> Iterator[str]:
     yield _row("rule         material", _ALLOWANCE_COLUMNS)
     for name in ("three_kings", "main_road"):
         for lone_king in found:
-            allowance: Allowance | None = getattr(lone_king, name)
+            allowance: MoveLimit | None = getattr(lone_king, name)
             if allowance is not None:
                 longest = allowance.longest_moves
                 cells = (

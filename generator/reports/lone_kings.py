@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from generator.materials import capture_closure, require_tables
 from generator.verify.derive import ValueArrays
-from generator.verify.values import Values
+from generator.verify.values import InMemoryValues
 from tablebase.board.material import Material
 from tablebase.board.position import MAIN_ROAD, Position
 from tablebase.errors import DamagedTableError
@@ -41,11 +41,11 @@ move."""
 
 
 @kernel
-def features(layout: Layout, which: int, lone_to_move: bool) -> NDArray[np.uint8]:
+def features(layout: Layout, slice_id: int, lone_to_move: bool) -> NDArray[np.uint8]:
     """What is asked of each position of a slice with a lone king, in the order of the index."""
-    found = np.zeros(layout.start[which + 1] - layout.start[which], np.uint8)
+    found = np.zeros(layout.start[slice_id + 1] - layout.start[slice_id], np.uint8)
     for index in range(len(found)):
-        own_men, own_kings, other_men, other_kings = sets_at(layout, which, index)
+        own_men, own_kings, other_men, other_kings = sets_at(layout, slice_id, index)
         if (own_kings if lone_to_move else other_kings) & MAIN_ROAD:
             found[index] |= ON_ROAD
         # Captures go in all four directions, so the other side's need no turned board.
@@ -63,15 +63,15 @@ def _slot_after(layout: Layout, after: NDArray[np.int64]) -> int:
 
 @kernel
 def _decide_stronger(
-    layout: Layout, needed: NDArray[np.uint8], which: int, moves: int, buffer: NDArray[np.int64]
+    layout: Layout, needed: NDArray[np.uint8], slice_id: int, moves: int, buffer: NDArray[np.int64]
 ) -> int:
     """Decide the positions of a slice, stronger side to move, in which so many moves are enough; how many."""
     decided = 0
-    start = layout.start[which]
-    for slot in range(start, layout.start[which + 1]):
+    start = layout.start[slice_id]
+    for slot in range(start, layout.start[slice_id + 1]):
         if needed[slot] != _OPEN:
             continue
-        own_men, own_kings, other_men, other_kings = sets_at(layout, which, slot - start)
+        own_men, own_kings, other_men, other_kings = sets_at(layout, slice_id, slot - start)
         count = successors(own_men, own_kings, other_men, other_kings, buffer)
         for row in range(count):
             captured = buffer[row, 0] | buffer[row, 1] == 0
@@ -85,14 +85,14 @@ def _decide_stronger(
 
 @kernel
 def _decide_lone(
-    layout: Layout, needed: NDArray[np.uint8], which: int, moves: int, buffer: NDArray[np.int64]
+    layout: Layout, needed: NDArray[np.uint8], slice_id: int, moves: int, buffer: NDArray[np.int64]
 ) -> None:
     """Decide the positions of a slice, lone king to move, in which so many moves are enough."""
-    start = layout.start[which]
-    for slot in range(start, layout.start[which + 1]):
+    start = layout.start[slice_id]
+    for slot in range(start, layout.start[slice_id + 1]):
         if needed[slot] != _OPEN:
             continue
-        own_men, own_kings, other_men, other_kings = sets_at(layout, which, slot - start)
+        own_men, own_kings, other_men, other_kings = sets_at(layout, slice_id, slot - start)
         count = successors(own_men, own_kings, other_men, other_kings, buffer)
         stays = False
         for row in range(count):
@@ -105,7 +105,7 @@ def _decide_lone(
             needed[slot] = moves
 
 
-def moves_off_the_road(
+def main_road_retrograde(
     arena: ValueArrays, stronger: Sequence[int], lone: Sequence[int], on_road: Sequence[NDArray[np.bool_]]
 ) -> NDArray[np.uint8]:
     """The least number of the stronger side's own moves that force the end of the case, for every slot.
@@ -125,19 +125,19 @@ def moves_off_the_road(
     """
     layout = arena.layout
     needed = np.full(int(layout.start[-1]), _OUTSIDE, np.uint8)
-    for number, on in zip((*stronger, *lone), on_road, strict=True):
-        span = slice(int(layout.start[number]), int(layout.start[number + 1]))
-        won = arena.wdl[span] > 0 if number in stronger else arena.wdl[span] < 0
+    for slice_id, on in zip((*stronger, *lone), on_road, strict=True):
+        span = slice(int(layout.start[slice_id]), int(layout.start[slice_id + 1]))
+        won = arena.wdl[span] > 0 if slice_id in stronger else arena.wdl[span] < 0
         needed[span][on] = np.where(won[on], _OPEN, _NOT_WON)
     buffer = new_buffer()
     moves = 0
-    for number in lone:
-        _decide_lone(layout, needed, number, moves, buffer)
+    for slice_id in lone:
+        _decide_lone(layout, needed, slice_id, moves, buffer)
     while (needed == _OPEN).any():
         moves += 1
-        decided = sum(_decide_stronger(layout, needed, number, moves, buffer) for number in stronger)
-        for number in lone:
-            _decide_lone(layout, needed, number, moves, buffer)
+        decided = sum(_decide_stronger(layout, needed, slice_id, moves, buffer) for slice_id in stronger)
+        for slice_id in lone:
+            _decide_lone(layout, needed, slice_id, moves, buffer)
         if not decided or moves == MOST_MOVES:
             left = int(np.count_nonzero(needed == _OPEN))
             raise DamagedTableError(
@@ -154,7 +154,7 @@ _SETS_OF_RULES = (OFFICIAL, ROAD_WITH_THREE_MEN)
 
 
 @dataclass(frozen=True)
-class Standing:
+class Tally:
     """How the positions of a material stand in which the lone king is on, or off, the main road.
 
     Attributes:
@@ -182,7 +182,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Allowance:
+class MoveLimit:
     """The moves that a rule gives the stronger side, and those that its wins on the board need.
 
     Attributes:
@@ -220,10 +220,10 @@ class LoneKing:
     """
 
     material: str
-    on_road: Standing
-    off_road: Standing
-    three_kings: Allowance | None
-    main_road: Allowance | None
+    on_road: Tally
+    off_road: Tally
+    three_kings: MoveLimit | None
+    main_road: MoveLimit | None
 
 
 def find_rule(material: Material, name: RuleName) -> tuple[Ruleset, Limit] | None:
@@ -277,21 +277,21 @@ class LoneKings:
         DamagedTableError: the tables contradict each other.
     """
 
-    def __init__(self, values: Values, pieces: int) -> None:
+    def __init__(self, values: InMemoryValues, pieces: int) -> None:
         self._values = values
         self._arena = values.arena
         self._materials = lone_king_materials(pieces)
         self._features = {
-            material: features(self._arena.layout, values.number(material), lone)
+            material: features(self._arena.layout, values.slice_id(material), lone)
             for each in self._materials
             for material, lone in ((each, False), (each.mirror, True))
         }
         of_the_road = [each for each in self._materials if find_rule(each, RuleName.MAIN_ROAD)]
         mirrors = [each.mirror for each in of_the_road]
-        self._off_the_road = moves_off_the_road(
+        self._off_the_road = main_road_retrograde(
             self._arena,
-            [values.number(material) for material in of_the_road],
-            [values.number(material) for material in mirrors],
+            [values.slice_id(material) for material in of_the_road],
+            [values.slice_id(material) for material in mirrors],
             [self._on_road(material) for material in (*of_the_road, *mirrors)],
         )
 
@@ -310,15 +310,15 @@ class LoneKings:
             )
 
     def _span(self, material: Material) -> slice:
-        number = self._values.number(material)
+        slice_id = self._values.slice_id(material)
         start = self._arena.layout.start
-        return slice(int(start[number]), int(start[number + 1]))
+        return slice(int(start[slice_id]), int(start[slice_id + 1]))
 
     def _on_road(self, material: Material) -> NDArray[np.bool_]:
         on_road: NDArray[np.bool_] = self._features[material] & ON_ROAD != 0
         return on_road
 
-    def _standing(self, material: Material, moves: NDArray[np.int64], among: NDArray[np.bool_]) -> Standing:
+    def _standing(self, material: Material, moves: NDArray[np.int64], among: NDArray[np.bool_]) -> Tally:
         """How the positions stand; `moves` are those to the end of the game."""
         wdl = self._arena.wdl[self._span(material)]
         won, drawn, lost = wdl > 0, wdl == 0, wdl < 0
@@ -326,7 +326,7 @@ class LoneKings:
         longest, longest_fen = self._longest(material, moves, won & among)
         quiet = drawn & among & (self._features[material] & QUIET != 0)
         example = quiet if quiet.any() else drawn & among
-        return Standing(
+        return Tally(
             positions=int(among.sum()),
             won=int((won & among).sum()),
             drawn=int((drawn & among).sum()),
@@ -340,7 +340,7 @@ class LoneKings:
 
     def _allowance(
         self, material: Material, name: RuleName, moves: NDArray[np.integer], among: NDArray[np.bool_]
-    ) -> Allowance | None:
+    ) -> MoveLimit | None:
         """What a rule allows, where there is one; `moves` are those that a win needs."""
         found = find_rule(material, name)
         if found is None:
@@ -349,7 +349,7 @@ class LoneKings:
         limit_moves = limit.thresholds[0][1]
         wins = among & (self._arena.wdl[self._span(material)] > 0)
         longest, longest_fen = self._longest(material, moves, wins)
-        return Allowance(
+        return MoveLimit(
             ruleset=ruleset.name,
             article=limit.article,
             limit_moves=limit_moves,
@@ -365,8 +365,8 @@ class LoneKings:
     ) -> tuple[int | None, str | None]:
         if not wins.any():
             return None, None
-        place = int(np.where(wins, moves, 0).argmax())
-        return int(moves[place]), self._fen(material, place)
+        index = int(np.where(wins, moves, 0).argmax())
+        return int(moves[index]), self._fen(material, index)
 
-    def _fen(self, material: Material, place: int) -> str:
-        return Position(*sets_at(self._arena.layout, self._values.number(material), place)).to_fen()
+    def _fen(self, material: Material, index: int) -> str:
+        return Position(*sets_at(self._arena.layout, self._values.slice_id(material), index)).to_fen()

@@ -40,17 +40,17 @@ UNDECIDED = -100  # an outcome before any of a row's captures has been seen
 
 
 def new_tree(rows: int) -> NDArray[np.int64]:
-    """An array for `grow`, with room for so many positions before it has to be made longer."""
+    """An array for `expand`, with room for so many positions before it has to be made longer."""
     return np.empty((rows + BUFFER_ROWS, COLUMNS), np.int64)
 
 
 def counts_of(material: int) -> tuple[int, int, int, int]:
-    """Own kings, own men, other kings and other men of a material as `grow` writes it."""
+    """Own kings, own men, other kings and other men of a material as `expand` writes it."""
     return material >> 24, material >> 16 & 255, material >> 8 & 255, material & 255
 
 
 @kernel
-def plant(sets: NDArray[np.uint32], black: NDArray[np.bool_], tree: NDArray[np.int64]) -> None:
+def add_positions(sets: NDArray[np.uint32], black: NDArray[np.bool_], tree: NDArray[np.int64]) -> None:
     """Write positions to the first rows of a tree, as their side to move sees them.
 
     Args:
@@ -76,7 +76,7 @@ def _has_quiet_move(own_men: int, own_kings: int, empty: int) -> bool:
 
 
 @kernel
-def grow(layout: Layout, tree: NDArray[np.int64], done: int, count: int) -> tuple[int, int]:
+def expand(layout: Layout, tree: NDArray[np.int64], done: int, count: int) -> tuple[int, int]:
     """Find the place of each row from `done` on, adding rows for what captures lead to.
 
     Args:
@@ -122,12 +122,12 @@ def grow(layout: Layout, tree: NDArray[np.int64], done: int, count: int) -> tupl
     return done, count
 
 
-def grow_whole(
+def expand_all(
     layout: Layout, tree: NDArray[np.int64], done: int, count: int
 ) -> tuple[NDArray[np.int64], int]:
-    """`grow` a tree to its end; it, or a larger one, and how many rows it has."""
+    """`expand` a tree to its end; it, or a larger one, and how many rows it has."""
     while True:
-        done, count = grow(layout, tree, done, count)
+        done, count = expand(layout, tree, done, count)
         if done == count:
             return tree, count
         longer = new_tree(2 * len(tree))
@@ -136,13 +136,13 @@ def grow_whole(
 
 
 @kernel
-def grow_one(
+def expand_one(
     layout: Layout, tree: NDArray[np.int64], own_men: int, own_kings: int, other_men: int, other_kings: int
 ) -> tuple[int, int, int, int]:
-    """`grow` for one position: the two numbers, and the position's own place and index."""
+    """`expand` for one position: the two numbers, and the position's own place and index."""
     tree[0, 0], tree[0, 1], tree[0, 2], tree[0, 3] = own_men, own_kings, other_men, other_kings
     tree[0, PARENT] = -1
-    done, count = grow(layout, tree, 0, 1)
+    done, count = expand(layout, tree, 0, 1)
     return done, count, tree[0, PLACE], tree[0, INDEX]
 
 
@@ -157,7 +157,7 @@ def by_slice(
     """Sort the rows that have a slice by it.
 
     Args:
-        tree, count: as `grow` leaves them.
+        tree, count: as `expand` leaves them.
         starts: shape (slices + 1,), written: where the rows of each slice begin in the following.
         rows: shape (count,), written: the rows, slice by slice.
         indices: shape (count,), written: their indices in their slices.
@@ -184,7 +184,7 @@ def settle_outcomes(tree: NDArray[np.int64], count: int, unknown: int, wdl: NDAr
     """Outcomes of rows that have no slice, and of those with a capture from what it leads to.
 
     Args:
-        tree, count: as `grow` leaves them.
+        tree, count: as `expand` leaves them.
         unknown: the number that stands for an unknown outcome; one capture of unknown outcome makes one.
         wdl: shape (count,), int8: outcomes of the rows that have a slice; the others are written.
     """

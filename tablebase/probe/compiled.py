@@ -26,12 +26,12 @@ from tablebase.kernels.capture_tree import (
     OVER,
     PARENT,
     PLACE,
+    add_positions,
     by_slice,
     counts_of,
-    grow_one,
-    grow_whole,
+    expand_all,
+    expand_one,
     new_tree,
-    plant,
     settle_lengths,
     settle_outcomes,
 )
@@ -88,11 +88,11 @@ class CompiledValues(PositionValues):
         tree: Tree | None = getattr(self._threads, "tree", None)
         if tree is None:
             tree = self._threads.tree = new_tree(_ROWS)
-        done, count, place, index = grow_one(
+        done, count, place, index = expand_one(
             layout, tree, position.own_men, position.own_kings, position.other_men, position.other_kings
         )
         if done < count:
-            tree, count = grow_whole(layout, tree, done, count)
+            tree, count = expand_all(layout, tree, done, count)
             place, index = tree[0, PLACE:].tolist()
         return tree, count, place, index
 
@@ -179,7 +179,7 @@ class CompiledValues(PositionValues):
         tree = new_tree(_ROWS_A_POSITION * min(len(boards), _TOGETHER))
         for first in range(0, len(boards), _TOGETHER):
             asked = slice(first, min(first + _TOGETHER, len(boards)))
-            plant(boards.sets[asked], boards.black[asked], tree)
+            add_positions(boards.sets[asked], boards.black[asked], tree)
             tree, large = self._fill_some(tree, asked, found)
             for place in large:
                 self._fill(found, place, boards.position(place), distances)
@@ -193,7 +193,7 @@ class CompiledValues(PositionValues):
         """
         slices = self._slices()
         number = asked.stop - asked.start
-        tree, count = grow_whole(slices.layout, tree, 0, number)
+        tree, count = expand_all(slices.layout, tree, 0, number)
         stored = _Rows(slices, tree, count)
         wdl = np.empty(count, np.int8)
         for material, rows, indices in stored.groups():
