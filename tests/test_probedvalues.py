@@ -67,7 +67,9 @@ def keep_metrics(directory: Path, metrics: tuple[Metric, ...]) -> None:
 
 
 def test_without_a_sample_it_is_refused(tables3: Path) -> None:
-    with pytest.raises(PlanError, match=r"199,520 positions takes about .*, but there is 1 KB given; .*--sample"):
+    with pytest.raises(
+        PlanError, match=r"199,520 positions takes about .*, but the limit is 1 KB; .*--sample"
+    ):
         verify(tables3, memory=LITTLE)
 
 
@@ -77,7 +79,7 @@ def test_what_is_available_counts_where_nothing_is_said(
     assert not verify(tables3, 0.01).probed
     monkeypatch.setattr("generator.verify.verify.available_memory", lambda: 1 << 19)
     assert verify(tables3, 0.01).probed
-    with pytest.raises(PlanError, match="524 KB available"):
+    with pytest.raises(PlanError, match="524 KB is available"):
         verify(tables3)
     assert verify(tables3, memory=1 << 30).counted
 

@@ -270,7 +270,7 @@ def test_an_address_in_use_is_refused() -> None:
 def test_an_address_of_another_machine_is_refused() -> None:
     # 192.0.2.0/24 is kept for documentation: no machine has an address of it.
     with (
-        pytest.raises(AddressError, match=r"192\.0\.2\.1:8000: this is no address of this machine"),
+        pytest.raises(AddressError, match=r"192\.0\.2\.1:8000: this is not an address of this machine"),
         reserve_address("192.0.2.1", 8000),
     ):
         pass

@@ -280,12 +280,12 @@ def test_a_parameter_that_is_there_twice(client: FlaskClient) -> None:
         for query in ([("fen", fen), ("fen", other)], [("fen", fen), ("fen", fen)]):
             body = problem(client.get(path, query_string=query), 400)
             assert body["type"].endswith(":bad-parameter")
-            assert body["detail"] == "the parameter fen is there 2 times; give it once"
+            assert body["detail"] == "the parameter fen is given 2 times; give it once"
         body = problem(client.get(path, query_string=[("fen", fen), *3 * [("numbering", "a1")]]), 400)
-        assert body["detail"] == "the parameter numbering is there 3 times; give it once"
+        assert body["detail"] == "the parameter numbering is given 3 times; give it once"
     for query in ("ruleset=club&ruleset=official", "numbering=a1&numbering=b8"):
         body = problem(client.post(f"/v1/game?{query}", data="1. c3-d4"), 400)
-        assert "is there 2 times" in body["detail"]
+        assert "is given 2 times" in body["detail"]
     assert client.get(QUESTIONS[0], query_string={"fen": fen, "numbering": "a1"}).status_code == 200
 
 
@@ -359,7 +359,7 @@ def test_a_misspelt_setting_is_told(
     with tablebase_of(create_app({DATA_DIRECTORY: tables4})):
         pass
     (said,) = caplog.messages
-    assert said == "SHASHKI_MAX_POSITONS in the environment is no setting; is SHASHKI_MAX_POSITIONS meant?"
+    assert said == "SHASHKI_MAX_POSITONS in the environment is not a setting; did you mean SHASHKI_MAX_POSITIONS?"
 
 
 def test_threads_share_the_tables(app: Flask) -> None:

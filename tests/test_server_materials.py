@@ -81,7 +81,7 @@ def test_no_material(client: FlaskClient) -> None:
         body = refused(client, f"/v1/materials/{name}", 400)
         assert body["type"].endswith(":bad-material")
         assert len(body["detail"]) < 300
-    assert "'fen' is no parameter" in refused(client, "/v1/materials", 400, fen="W:WKa1:BKh8")["detail"]
+    assert "'fen' is not a parameter" in refused(client, "/v1/materials", 400, fen="W:WKa1:BKh8")["detail"]
 
 
 def test_without_a_manifest_nothing_is_counted(tables3: Path, tmp_path: Path) -> None:

@@ -26,7 +26,9 @@ def refused(client: FlaskClient, status: int, **sent: Any) -> dict[str, Any]:
 def test_parameters_of_a_batch_stand_in_its_body(client: FlaskClient) -> None:
     answer = client.post("/v1/positions?ruleset=club", json={"positions": ["W:WKa1:BKh8"]})
     assert answer.status_code == 400
-    assert "'ruleset' is no parameter of /v1/positions; there are none" in answer.get_json()["detail"]
+    assert (
+        "'ruleset' is not a parameter of /v1/positions; it takes no parameters" in answer.get_json()["detail"]
+    )
 
 
 @pytest.mark.parametrize("ruleset", [None, "lidraughts"])

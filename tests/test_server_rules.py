@@ -207,4 +207,4 @@ def test_a_parameter_is_given_once(client: FlaskClient) -> None:
     for name, value in (("king_plies", "1"), ("ruleset", "club")):
         response = client.get("/v1/position", query_string=[("fen", THREE_KINGS), *2 * [(name, value)]])
         assert response.status_code == 400
-        assert f"the parameter {name} is there 2 times" in json.loads(response.text)["detail"]
+        assert f"the parameter {name} is given 2 times" in json.loads(response.text)["detail"]

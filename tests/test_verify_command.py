@@ -68,7 +68,7 @@ def test_a_seed_is_a_number_and_of_a_sample(copy3: Path, capsys: Capture) -> Non
     assert left.value.code == 2
     assert "'-1' is no seed" in capsys.readouterr().err
     assert main(["verify", "--data", str(copy3), "--seed", "1"]) == 2
-    assert "--seed is of a sample" in capsys.readouterr().err
+    assert "--seed requires --sample" in capsys.readouterr().err
 
 
 def test_verify_with_little_memory(copy3: Path, capsys: Capture) -> None:

@@ -202,16 +202,16 @@ def _choose_memory(report: Report, manifest: Manifest, memory: int | None) -> No
     limit = available_memory() if memory is None else memory
     if needed <= limit:
         return
-    there = f"{format_bytes(limit)} {'available' if memory is None else 'given'}"
+    there = f"{format_bytes(limit)} is available" if memory is None else f"the limit is {format_bytes(limit)}"
     if report.sample is None:
         raise PlanError(
             f"comparing all values of {report.positions:,} positions takes about {format_bytes(needed)} of "
-            f"memory, but there is {there}; allow more with --memory, or compare a part of the positions "
+            f"memory, but {there}; allow more with --memory, or compare a part of the positions "
             "with --sample, which needs little memory"
         )
     report.probed = True
     report.notes.append(
-        f"all values take about {format_bytes(needed)} of memory, but there is {there}: "
+        f"all values take about {format_bytes(needed)} of memory, but {there}: "
         "the sample was read from the files; statistics were not counted, "
         "and longest distances were only checked at the positions that the manifest names"
     )
