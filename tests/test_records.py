@@ -235,7 +235,7 @@ def test_without_distances_there_are_no_lines(tmp_path: Path, tables2: Path) -> 
 def test_more_pieces_than_there_are_is_refused(tables3: Path, tmp_path: Path, capsys: Capture) -> None:
     assert main(["records", "--data", str(tables3), "--pieces", "4"]) == 1
     assert capsys.readouterr().err == (
-        f"shashki: all materials of 2 to 4 pieces are wanted, and those in {tables3} are of 2 to 3 pieces: "
+        f"shashki: records need all materials of 2 to 4 pieces, but {tables3} has only those of 2 to 3: "
         f"make the others with `shashki generate --pieces 4 --data {tables3}`\n"
     )
     assert main(["records", "--data", str(tmp_path / "nowhere")]) == 2
@@ -251,7 +251,7 @@ def test_a_material_without_statistics_counts_as_not_there(copy3: Path) -> None:
     assert find_records(copy3).pieces == 2
     data["materials"]["KvM"]["stats"] = None
     (copy3 / MANIFEST).write_text(json.dumps(data))
-    with pytest.raises(TooManyPiecesError, match="not even of 2 pieces"):
+    with pytest.raises(TooManyPiecesError, match="lacks some of 2 pieces"):
         find_records(copy3)
 
 

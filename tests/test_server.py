@@ -359,7 +359,10 @@ def test_a_misspelt_setting_is_told(
     with tablebase_of(create_app({DATA_DIRECTORY: tables4})):
         pass
     (said,) = caplog.messages
-    assert said == "SHASHKI_MAX_POSITONS in the environment is not a setting; did you mean SHASHKI_MAX_POSITIONS?"
+    assert (
+        said
+        == "SHASHKI_MAX_POSITONS in the environment is not a setting; did you mean SHASHKI_MAX_POSITIONS?"
+    )
 
 
 def test_threads_share_the_tables(app: Flask) -> None:

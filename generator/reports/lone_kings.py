@@ -1,12 +1,12 @@
-"""How the lone-king rules work out, counted over every position of the tables.
+"""The rules on lone kings, counted over every position of the tables.
 
-The question is that of `tablebase.games.lone_kings`, which searches from one position on: the stronger side
-plays only moves after which it still wins on the board, the lone king any legal move; the case has ended when
-the lone king is captured, has no move, or stands off the road, or when it has captured something. Here the
-answer spreads backwards from where the case ends, a move of the stronger side at a time. Moves and places are
-those of the verifier; nothing is shared with that search.
+The question is that of `tablebase.games.lone_kings`, which searches from one position. The stronger side
+plays only moves that keep its win without draw rules; the lone king plays any legal move. A main-road case
+ends when the lone king leaves the road, is captured, has no move, or captures a piece. Here retrograde
+analysis (Thompson) starts from the ends of the cases and goes back one move of the stronger side at a time.
+Moves and indices are those of the verifier; nothing is shared with the search.
 
-The stronger side is to move throughout. "Won" is won on the board, whatever a draw rule makes of it.
+The stronger side is always to move. "Won" means won without draw rules.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,26 +29,34 @@ from tablebase.rules.rulesets import OFFICIAL, ROAD_WITH_THREE_MEN, Ruleset
 from tablebase.tables.format import Metric
 from tablebase.tables.manifest import Manifest
 
-_OUTSIDE = 255  # no main-road case
-_NOT_WON = 254  # a case, but the stronger side does not win it on the board
-_OPEN = 253  # a case that is won, and not decided yet
+_OUTSIDE = 255  # not a main-road case
+_NOT_WON = 254  # a case that the stronger side does not win
+_OPEN = 253  # a case that is won and not decided yet
 MOST_MOVES = 252
-"""More moves than this are no answer of the sweep."""
+"""The greatest number of moves that the retrograde analysis can count."""
 
 ON_ROAD, QUIET = 1, 2
-"""Bits of `features`: the lone king stands on the main road; neither side could capture if it were to
-move."""
+"""Bits of `features`: the lone king is on the main road; neither side could capture if it were to move."""
 
 
 @kernel
 def features(layout: Layout, slice_id: int, lone_to_move: bool) -> NDArray[np.uint8]:
-    """What is asked of each position of a slice with a lone king, in the order of the index."""
+    """Return the features of each position of a slice with a lone king.
+
+    Args:
+        layout: the slices.
+        slice_id: the slice.
+        lone_to_move: whether the lone king's side is to move.
+
+    Returns:
+        shape (positions,), uint8: bits ON_ROAD and QUIET, by index.
+    """
     found = np.zeros(layout.start[slice_id + 1] - layout.start[slice_id], np.uint8)
     for index in range(len(found)):
         own_men, own_kings, other_men, other_kings = sets_at(layout, slice_id, index)
         if (own_kings if lone_to_move else other_kings) & MAIN_ROAD:
             found[index] |= ON_ROAD
-        # Captures go in all four directions, so the other side's need no turned board.
+        # Captures go in all four directions, so the other side's captures need no turned board.
         if not has_capture(own_men, own_kings, other_men, other_kings) and not has_capture(
             other_men, other_kings, own_men, own_kings
         ):
@@ -65,7 +73,11 @@ def _slot_after(layout: Layout, after: NDArray[np.int64]) -> int:
 def _decide_stronger(
     layout: Layout, needed: NDArray[np.uint8], slice_id: int, moves: int, buffer: NDArray[np.int64]
 ) -> int:
-    """Decide the positions of a slice, stronger side to move, in which so many moves are enough; how many."""
+    """Decide the positions with the stronger side to move in which `moves` moves are enough.
+
+    Returns:
+        The number of positions decided.
+    """
     decided = 0
     start = layout.start[slice_id]
     for slot in range(start, layout.start[slice_id + 1]):
@@ -87,7 +99,7 @@ def _decide_stronger(
 def _decide_lone(
     layout: Layout, needed: NDArray[np.uint8], slice_id: int, moves: int, buffer: NDArray[np.int64]
 ) -> None:
-    """Decide the positions of a slice, lone king to move, in which so many moves are enough."""
+    """Decide the positions with the lone king to move in which `moves` moves are enough."""
     start = layout.start[slice_id]
     for slot in range(start, layout.start[slice_id + 1]):
         if needed[slot] != _OPEN:
@@ -97,7 +109,7 @@ def _decide_lone(
         stays = False
         for row in range(count):
             after = _slot_after(layout, buffer[row])
-            # A lost king cannot have taken the last piece: then the tables are wrong, and it stays open.
+            # A lost king cannot capture the last piece. If it does, the tables are wrong: leave it open.
             if after < 0 or (needed[after] > moves and needed[after] != _OUTSIDE):
                 stays = True
                 break
@@ -108,20 +120,22 @@ def _decide_lone(
 def main_road_retrograde(
     arena: ValueArrays, stronger: Sequence[int], lone: Sequence[int], on_road: Sequence[NDArray[np.bool_]]
 ) -> NDArray[np.uint8]:
-    """The least number of the stronger side's own moves that force the end of the case, for every slot.
+    """Return the least number of the stronger side's moves that force the end of a main-road case, by slot.
 
     Args:
-        arena: the outcomes, positions with a capture filled in.
-        stronger: the slices of the rule's materials with the stronger side to move; with each of them, those
-            that promotions lead to.
-        lone: their mirrors, with the lone king to move.
-        on_road: for each slice of `stronger`, then of `lone`, in which positions that king is on the road.
+        arena: the outcomes, with those of capture positions.
+        stronger: the slices of the rule's materials, the stronger side to move, with the slices that
+            promotions lead to.
+        lone: their mirrors, the lone king to move.
+        on_road: for each slice of `stronger`, then of `lone`: shape (positions,), bool, whether the lone king
+            is on the road.
 
     Returns:
-        uint8, a number a slot; above MOST_MOVES where there is no case or the stronger side does not win it.
+        shape (slots,), uint8. A number above MOST_MOVES means that there is no case, or that the stronger
+        side does not win it.
 
     Raises:
-        DamagedTableError: no move leads on from a position that is won: the tables contradict each other.
+        DamagedTableError: a won position has no move that keeps the win, so the tables contradict each other.
     """
     layout = arena.layout
     needed = np.full(int(layout.start[-1]), _OUTSIDE, np.uint8)
@@ -141,8 +155,8 @@ def main_road_retrograde(
         if not decided or moves == MOST_MOVES:
             left = int(np.count_nonzero(needed == _OPEN))
             raise DamagedTableError(
-                f"the tables contradict each other: in {left:,} positions with a lone king on the main road, "
-                "won on the board, no way leads to the end; check them with `shashki verify`"
+                f"the tables contradict each other: {left:,} won positions with a lone king on the main road "
+                "have no move that keeps the win; check the tables with `shashki verify`"
             )
     return needed
 
@@ -150,24 +164,25 @@ def main_road_retrograde(
 _FEWEST = 4  # pieces: three against one
 
 _SETS_OF_RULES = (OFFICIAL, ROAD_WITH_THREE_MEN)
-"""Where a rule is looked for, the first that has it for a material first."""
+"""Rulesets in which a rule on a material is searched, in this order."""
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How the positions of a material stand in which the lone king is on, or off, the main road.
+    """Positions of a material with the lone king on the main road, or off it, by outcome without draw rules.
 
     Attributes:
-        positions: how many there are; the sum of the next three.
-        won: how many the stronger side wins on the board.
-        drawn: how many are drawn on the board.
-        lost: how many it loses.
-        longest_win_moves: the most moves of its own that a win takes to the end of the game, and below it a
-            position that takes them; None without a win.
-        wins_beyond_road_limit: how many wins take more moves of its own, to the end of the game, than the
-            main-road rule gives; None where no such rule is about the material.
-        drawn_quiet: drawn positions in which neither side could capture if it were to move.
-        drawn_fen: a drawn position, a quiet one if there is one; None without.
+        positions: their number, the sum of the next three.
+        won: the number that the stronger side wins.
+        drawn: the number of draws.
+        lost: the number that the stronger side loses.
+        longest_win_moves: the most moves of the stronger side that a win takes to the end of the game; None
+            without a win.
+        longest_win_fen: a position that takes as many moves; None without a win.
+        wins_beyond_road_limit: the number of wins that take more moves to the end of the game than the
+            main-road rule allows; None if the rule is not about the material.
+        drawn_quiet: the number of draws in which neither side could capture if it were to move.
+        drawn_fen: a drawn position, a quiet one if there is one; None without a draw.
     """
 
     positions: int
@@ -183,16 +198,17 @@ class Tally:
 
 @dataclass(frozen=True)
 class MoveLimit:
-    """The moves that a rule gives the stronger side, and those that its wins on the board need.
+    """The moves that a rule allows the stronger side, and the moves that its wins need.
 
     Attributes:
-        ruleset: one that has the rule for this material.
-        article: of the rule.
-        limit_moves: how many moves of its own the rule gives the stronger side.
-        wins: how many positions of the rule, with the stronger side to move, are won on the board.
-        wins_by_moves: how many of them need 1 move, 2 moves, and so on.
-        beyond_limit: how many of them need more than the limit.
-        longest_moves: the most that one needs, and below it a position that needs them; None without a win.
+        ruleset: the name of a ruleset that has the rule for this material.
+        article: the rule's article.
+        limit_moves: the number of the stronger side's moves that the rule allows.
+        wins: the number of positions under the rule that the stronger side, to move, wins without draw rules.
+        wins_by_moves: the number of these that need 1 move, 2 moves, and so on.
+        beyond_limit: the number of these that need more moves than the limit.
+        longest_moves: the most moves that one of them needs; None without a win.
+        longest_fen: a position that needs as many moves; None without a win.
     """
 
     ruleset: str
@@ -212,11 +228,11 @@ class LoneKing:
     Attributes:
         material: the slice, as text.
         on_road: positions with the lone king on the main road a1-h8.
-        off_road: all others.
-        three_kings: the rule on three kings or more, moves counted to the end of the game; None where no
-            rule of the kind is about the material.
-        main_road: the rule on the main road, moves counted until the lone king is off the road, captured or
-            blocked, or the material is no longer the rule's, while the win is kept; None likewise.
+        off_road: all other positions.
+        three_kings: the rule on three kings or more, moves counted to the end of the game; None if no such
+            rule is about the material.
+        main_road: the rule on the main road; None if no such rule is about the material. Moves are counted
+            until the lone king is off the road, captured or blocked, or has captured a piece.
     """
 
     material: str
@@ -227,7 +243,7 @@ class LoneKing:
 
 
 def find_rule(material: Material, name: RuleName) -> tuple[Ruleset, Limit] | None:
-    """The rule of that kind about this material, against a lone king, with a ruleset that has it."""
+    """Return the rule of a kind on this material against a lone king, with a ruleset that has it, or None."""
     for ruleset in _SETS_OF_RULES:
         rule = ruleset.rule(name)
         for limit in rule.limits if rule else ():
@@ -243,7 +259,7 @@ def _limit_moves(material: Material, name: RuleName) -> int | None:
 
 
 def lone_king_materials(pieces: int) -> list[Material]:
-    """The materials of 4 to `pieces` pieces that a draw rule on a lone king is about, fewer men first."""
+    """Return the materials of 4 to `pieces` pieces that a rule on a lone king is about, fewer men first."""
     every = (
         Material(count - 1 - men, men, 1, 0) for count in range(_FEWEST, pieces + 1) for men in range(count)
     )
@@ -255,23 +271,23 @@ def lone_king_materials(pieces: int) -> list[Material]:
 
 
 def tables_needed(manifest: Manifest, pieces: int) -> set[Material]:
-    """The slices that `LoneKings` takes.
+    """Return the slices that `LoneKings` needs.
 
     Raises:
-        MissingTableError: one is not there, or has no DTW; the message names the table.
+        MissingTableError: a table is missing, or has no DTW; the message names it.
     """
     needed = capture_closure(lone_king_materials(pieces))
     for metric in (Metric.WDL, Metric.DTW):
-        require_tables(manifest, needed, metric, "what is checked of a lone king")
+        require_tables(manifest, needed, metric, "counting positions against a lone king")
     return needed
 
 
 class LoneKings:
-    """Counts the positions against a lone king.
+    """Counts of the positions against a lone king, by material.
 
     Args:
-        values: outcomes and DTW of the slices of `tables_needed`, positions with a capture filled in.
-        pieces: the most pieces.
+        values: outcomes and DTW of the slices of `tables_needed`, with those of capture positions.
+        pieces: the greatest number of pieces.
 
     Raises:
         DamagedTableError: the tables contradict each other.
@@ -296,17 +312,17 @@ class LoneKings:
         )
 
     def __iter__(self) -> Iterator[LoneKing]:
-        """What was found, material by material."""
+        """Yield the counts of each material."""
         for material in self._materials:
             on_road = self._on_road(material)
             span = self._span(material)
-            to_the_end = (self._arena.dtw[span].astype(np.int64) + 1) // 2
+            moves_to_end = (self._arena.dtw[span].astype(np.int64) + 1) // 2
             yield LoneKing(
                 str(material),
-                self._standing(material, to_the_end, on_road),
-                self._standing(material, to_the_end, ~on_road),
-                self._allowance(material, RuleName.THREE_KINGS, to_the_end, np.ones_like(on_road)),
-                self._allowance(material, RuleName.MAIN_ROAD, self._off_the_road[span], on_road),
+                self._tally(material, moves_to_end, on_road),
+                self._tally(material, moves_to_end, ~on_road),
+                self._move_limit(material, RuleName.THREE_KINGS, moves_to_end, np.ones_like(on_road)),
+                self._move_limit(material, RuleName.MAIN_ROAD, self._off_the_road[span], on_road),
             )
 
     def _span(self, material: Material) -> slice:
@@ -318,8 +334,8 @@ class LoneKings:
         on_road: NDArray[np.bool_] = self._features[material] & ON_ROAD != 0
         return on_road
 
-    def _standing(self, material: Material, moves: NDArray[np.int64], among: NDArray[np.bool_]) -> Tally:
-        """How the positions stand; `moves` are those to the end of the game."""
+    def _tally(self, material: Material, moves: NDArray[np.int64], among: NDArray[np.bool_]) -> Tally:
+        """Return the tally of the positions `among`; `moves` are those to the end of the game."""
         wdl = self._arena.wdl[self._span(material)]
         won, drawn, lost = wdl > 0, wdl == 0, wdl < 0
         limit = _limit_moves(material, RuleName.MAIN_ROAD)
@@ -338,10 +354,12 @@ class LoneKings:
             drawn_fen=self._fen(material, int(example.argmax())) if example.any() else None,
         )
 
-    def _allowance(
+    def _move_limit(
         self, material: Material, name: RuleName, moves: NDArray[np.integer], among: NDArray[np.bool_]
     ) -> MoveLimit | None:
-        """What a rule allows, where there is one; `moves` are those that a win needs."""
+        """Return what a rule allows and wins need, or None without a rule; `moves` are those that a win
+        needs.
+        """
         found = find_rule(material, name)
         if found is None:
             return None

@@ -9,7 +9,7 @@ ruleset counts the material balance as well, outcomes under both counts are deri
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from generator.plan import available_cores, available_memory, format_bytes
 from generator.verify.files import check_file, check_manifest, listed_files, unlisted_files
 from generator.verify.findings import Finding
 from generator.verify.sample import SampledValues
-from generator.verify.slices import Done
+from generator.verify.slices import Progress, stage_counter
 from generator.verify.statistics import check_longest, check_statistics, longest_indices
 from generator.verify.values import InMemoryValues, memory_of
 from tablebase.board.material import Material
@@ -30,12 +30,6 @@ from tablebase.tables.format import Metric
 from tablebase.tables.manifest import Manifest
 
 __all__ = ["Finding", "Progress", "Report", "verify"]
-
-Progress = Callable[[str, int, int], None]
-"""Called now and then with the name of a stage, the amount done and the total.
-
-The stages are `files`, `compiling`, then `captures` and `values`, both in positions.
-"""
 
 _WITHOUT_DTB = (
     "without .dtb tables a sample does not check which wins become cursed by the counts of king moves and of "
@@ -107,7 +101,7 @@ def verify(
         sample: the part of the positions of each slice to compare, 0 < sample <= 1; at least 256 positions,
             chosen at random. Statistics are not counted then. None compares all positions.
         jobs: the number of threads; None for one per core.
-        progress: called with the progress.
+        progress: called with each stage, which is `files`, `compiling`, `captures` or `values`.
         seed: the random seed of the sample; None for a new one each time.
         memory: bytes of memory for the values; None for what the machine has available.
 
@@ -228,7 +222,7 @@ def _probe_values(
     ) as values:
         _compile(values, progress)
         examples = {Material.parse(s.material): longest_indices(values, s) for s in statistics}
-        counter = _counter(progress, "values", values.sample_size(report.sample))
+        counter = stage_counter(progress, "values", values.sample_size(report.sample))
         report.compared, finding = values.compare_sample(report.sample, report.seed, examples, counter)
         report.findings += [finding] if finding else []
         if report.ok:
@@ -262,12 +256,12 @@ def _check_values(
         if values.two_counts and Metric.DTB not in report.metrics:
             report.notes.append(f"{_WITHOUT_DTB}; a run without --sample checks it")
         total = values.sample_size(report.sample)
-        counter = _counter(progress, "values", total)
+        counter = stage_counter(progress, "values", total)
         report.compared, finding = values.compare_sample(report.sample, report.seed, counter)
         report.findings += [finding] if finding else []
         return
-    values.fill(_counter(progress, "captures", report.positions))
-    report.compared, finding = values.compare(_counter(progress, "values", report.positions))
+    values.fill(stage_counter(progress, "captures", report.positions))
+    report.compared, finding = values.compare(stage_counter(progress, "values", report.positions))
     if finding is not None:
         report.findings.append(finding)
         return
@@ -276,18 +270,6 @@ def _check_values(
             finding = check_statistics(values, record.statistics, report.directory)
             report.findings += [finding] if finding else []
     report.counted = True
-
-
-def _counter(progress: Progress | None, what: str, total: int) -> Done:
-    done = 0
-
-    def count(more: int) -> None:
-        nonlocal done
-        done += more
-        if progress is not None:
-            progress(what, done, total)
-
-    return count
 
 
 @contextmanager
