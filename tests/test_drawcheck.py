@@ -92,7 +92,7 @@ def test_the_materials_are_those_of_the_rules() -> None:
         assert main_road[0] is (ROAD_WITH_THREE_MEN if text == "MMMvK" else OFFICIAL)
 
 
-def test_what_captures_leave_behind() -> None:
+def test_capture_closure_of_lone_king_materials() -> None:
     """Every material that a capture leads to is named, over all positions of two slices."""
     for text in ("KMvMM", "MvKM"):
         material = Material.parse(text)
@@ -152,7 +152,7 @@ def test_wins_that_take_more_moves_than_the_road_rule_gives(check: DrawCheck) ->
             assert beyond <= standing.won
 
 
-def test_examples_are_what_they_are_said_to_be(check: DrawCheck, tablebase: Tablebase) -> None:
+def test_example_positions_have_the_reported_values(check: DrawCheck, tablebase: Tablebase) -> None:
     seen = 0
     for found in check.lone_kings:
         for standing, on in ((found.on_road, True), (found.off_road, False)):
@@ -168,7 +168,7 @@ def test_examples_are_what_they_are_said_to_be(check: DrawCheck, tablebase: Tabl
     assert seen == 16
 
 
-def test_off_the_road_three_kings_win_unless_something_can_be_taken(check: DrawCheck) -> None:
+def test_three_kings_win_off_the_road_unless_a_capture(check: DrawCheck) -> None:
     # Petrov's triangle; the rule's 15 moves are enough for each of these wins, which take 13 at most.
     found = found_of(check, "KKKvK")
     assert (found.off_road.drawn > 0, found.off_road.drawn_quiet) == (True, 0)
@@ -226,7 +226,7 @@ class Road:
 
 
 @pytest.mark.parametrize("text", [*AGAINST_ONE[:3], "KvKKK", "KvKKM", "KvKMM"])
-def test_the_sweep_and_the_search_agree(values: InMemoryValues, tablebase: Tablebase, text: str) -> None:
+def test_retrograde_and_search_agree(values: InMemoryValues, tablebase: Tablebase, text: str) -> None:
     material = Material.parse(text)
     road = Road(values)
     stronger = Color.WHITE if text in AGAINST_ONE else Color.BLACK

@@ -101,7 +101,7 @@ def values_of(
 # Which slices
 
 
-def test_where_the_counts_run_apart() -> None:
+def test_materials_with_two_counts() -> None:
     def told(material: str, ruleset: Ruleset) -> tuple[bool, int | None, int | None]:
         slice_ = Material.parse(material)
         return (
@@ -157,7 +157,7 @@ def test_every_position_needs_what_the_naive_solver_says(
     assert np.array_equal(values.arena.wdl, before)
 
 
-def test_a_loss_with_a_way_out_is_none(tables: Path, graph: Graph, both: Solution) -> None:
+def test_loss_with_an_escape_is_not_lost(tables: Path, graph: Graph, both: Solution) -> None:
     """Who wins on the board is taken from the tables; one that contradicts itself gets no outcome."""
     lost, after = next(
         (n, graph.moves[n][0][1])
@@ -342,9 +342,7 @@ def test_one_wrong_dtb_is_named(
             change(copy, material, {index: right}, Metric.DTB)
 
 
-def test_what_dtb_tables_hold_of_other_positions_is_nobodys_business(
-    copy: Path, graph: Graph, both: Solution
-) -> None:
+def test_dtb_of_other_positions_is_ignored(copy: Path, graph: Graph, both: Solution) -> None:
     stored = {*quiet_places(graph, both, 2), *quiet_places(graph, both, -2)}
     for material in (MAN_AND_KING, MAN_AND_KING.mirror):
         with Table(copy / table_name(material, Metric.DTB)) as table:
@@ -408,7 +406,7 @@ def test_a_sample_checks_what_both_counts_make_of_its_positions(
 
 
 @pytest.mark.parametrize("memory", [None, LITTLE])
-def test_a_sample_without_dtb_raises_no_false_alarm_and_still_finds_what_the_board_tells(
+def test_sample_without_dtb_finds_wrong_outcomes_only(
     copy: Path, graph: Graph, both: Solution, memory: int | None
 ) -> None:
     manifest = Manifest.load(copy)
@@ -470,7 +468,7 @@ def test_of_5_pieces_two_positions_fail_under_both(tables5: Path, tmp_path: Path
         change(tmp_path / "copy", Material.of(position), {index: 1})
 
 
-def test_the_counts_of_a_slice_in_a_small_arena_are_told_by_slots() -> None:
+def test_counts_of_a_slice_in_a_small_arena_use_slots() -> None:
     needed = np.array([1, 4, 6, NEVER, NEVER], np.uint16)
     counts = TwoCounts(100, needed, np.array([2, -1, 2, 1, 0], np.int8))
     assert counts.wrong(5).tolist() == [101, 102]

@@ -147,7 +147,7 @@ def test_a_tight_limit_agrees_with_a_naive_solver(limit: int) -> None:
     assert (cursed > 0) == (limit < 3)
 
 
-def test_captures_worked_out_anew_give_what_filled_ones_do(arena: ValueArrays) -> None:
+def test_unfilled_captures_give_the_same_differences(arena: ValueArrays) -> None:
     out = np.empty((8, 5), np.int64)
     for number, material in enumerate(SLICES):
         indices = np.arange(0, material.positions, 7)
@@ -261,7 +261,7 @@ def test_one_changed_value_is_named(
         assert part_of_message in str(problem)
 
 
-def test_a_sample_that_meets_a_changed_value_names_it(copy: Path, arena: ValueArrays) -> None:
+def test_sample_names_a_changed_value(copy: Path, arena: ValueArrays) -> None:
     material = Material.parse("KKvM")
     index = places(arena, material, 2)[1000]
     change_value(copy, material, Metric.WDL, index, 0)
@@ -269,7 +269,7 @@ def test_a_sample_that_meets_a_changed_value_names_it(copy: Path, arena: ValueAr
     assert (problem.material, problem.metric, problem.index) == (material, Metric.WDL, index)
 
 
-def test_a_sample_finds_the_fault_from_a_position_before_it(copy: Path, arena: ValueArrays) -> None:
+def test_sample_finds_the_root_cause_from_a_predecessor(copy: Path, arena: ValueArrays) -> None:
     """A loss made a draw shows at every position from which a move leads to it, and is named itself."""
     material = Material.parse("KvKK")
     index = places(arena, material, -2)[3]
@@ -280,7 +280,7 @@ def test_a_sample_finds_the_fault_from_a_position_before_it(copy: Path, arena: V
     assert {(p.material, p.index) for report in failed for p in report.findings} == {(material, index)}
 
 
-def test_slots_of_positions_with_a_capture_hold_anything(copy: Path, arena: ValueArrays) -> None:
+def test_slots_of_capture_positions_are_ignored(copy: Path, arena: ValueArrays) -> None:
     material = Material.parse("KMvK")
     for wdl in (2, -2):
         for index in places(arena, material, wdl, capture=True)[:3]:
@@ -388,7 +388,7 @@ def test_wrong_counts_by_plies_are_found(copy: Path, name: str, more: tuple[int,
     assert f"the statistics of KMvM are wrong: {name} of {changed} plies is {counts[changed]} in" in message
 
 
-def test_counts_by_plies_that_go_on_for_nothing_are_found(copy: Path) -> None:
+def test_trailing_zero_counts_by_plies_are_found(copy: Path) -> None:
     recorded = Manifest.load(copy).slices[Material.parse("KMvM")].statistics
     assert recorded is not None
     assert recorded.dtw_wins is not None
@@ -396,7 +396,7 @@ def test_counts_by_plies_that_go_on_for_nothing_are_found(copy: Path) -> None:
     assert "the length of dtw_wins is" in str(the_problem(verify(copy)))
 
 
-def test_counts_by_plies_that_are_not_there_are_passed_over(copy: Path) -> None:
+def test_missing_counts_by_plies_are_skipped(copy: Path) -> None:
     change_statistics(copy, Material.parse("KMvM"), dtw_wins=None, dtw_losses=None, dtc_wins=None)
     assert verify(copy).ok
 
@@ -453,7 +453,7 @@ def test_a_directory_without_tables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sample", [0, -0.1, 1.01, float("nan")])
-def test_a_sample_that_is_none_is_refused(tables: Path, sample: float) -> None:
+def test_sample_out_of_range_is_refused(tables: Path, sample: float) -> None:
     with pytest.raises(ArgumentError, match="sample"):
         verify(tables, sample=sample)
 

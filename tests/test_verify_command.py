@@ -35,7 +35,7 @@ def position_at(material: Material, index: int) -> Position:
     return Position(own_men, own_kings, other_men, other_kings)
 
 
-def test_what_is_said_of_statistics_mends_them(copy3: Path, tables3: Path, capsys: Capture) -> None:
+def test_advice_on_wrong_statistics_repairs_them(copy3: Path, tables3: Path, capsys: Capture) -> None:
     material = Material.parse("KKvM")
     manifest = Manifest.load(copy3)
     record = manifest.slices[material]
@@ -55,14 +55,14 @@ def test_what_is_said_of_statistics_mends_them(copy3: Path, tables3: Path, capsy
 
 
 @pytest.mark.parametrize("command", ["verify", "stats", "records"])
-def test_a_directory_that_is_not_there_is_bad_use(command: str, tmp_path: Path, capsys: Capture) -> None:
+def test_missing_directory_exits_with_2(command: str, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "file").write_text("no directory")
     for name in ("nowhere", "file"):
         assert main([command, "--data", str(tmp_path / name)]) == 2
         assert f"{tmp_path / name} is no directory" in capsys.readouterr().err
 
 
-def test_a_seed_is_a_number_and_of_a_sample(copy3: Path, capsys: Capture) -> None:
+def test_seed_needs_a_number_and_a_sample(copy3: Path, capsys: Capture) -> None:
     with pytest.raises(SystemExit) as left:
         main(["verify", "--data", str(copy3), "--sample", "--seed", "-1"])
     assert left.value.code == 2
@@ -83,7 +83,7 @@ def test_verify_with_little_memory(copy3: Path, capsys: Capture) -> None:
     assert answer.err == ""
 
 
-def test_verify_does_not_praise_what_it_did_not_check(tmp_path: Path, capsys: Capture) -> None:
+def test_verify_with_notes_does_not_say_all_is_well(tmp_path: Path, capsys: Capture) -> None:
     generate(tmp_path, 2, [Metric.WDL])
     assert main(["verify", "--data", str(tmp_path)]) == 0
     out = capsys.readouterr().out
