@@ -1,4 +1,4 @@
-"""The verifier where all values do not fit in memory: those of a sample are looked up in the files."""
+"""The verifier if the values do not fit in memory: it reads a sample from the files."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor

@@ -87,7 +87,7 @@ def _decide_stronger(
         count = successors(own_men, own_kings, other_men, other_kings, buffer)
         for row in range(count):
             captured = buffer[row, 0] | buffer[row, 1] == 0
-            # A move that gives the win away leads to a greater number too: _NOT_WON.
+            # A move that gives up the win leads to a greater number too: _NOT_WON.
             if captured or needed[_slot_after(layout, buffer[row])] < moves:
                 needed[slot] = moves
                 decided += 1
@@ -135,7 +135,7 @@ def main_road_retrograde(
         side does not win it.
 
     Raises:
-        DamagedTableError: a won position has no move that keeps the win, so the tables contradict each other.
+        DamagedTableError: no play ends a case that is won, so the tables contradict each other.
     """
     layout = arena.layout
     needed = np.full(int(layout.start[-1]), _OUTSIDE, np.uint8)
@@ -155,8 +155,8 @@ def main_road_retrograde(
         if not decided or moves == MOST_MOVES:
             left = int(np.count_nonzero(needed == _OPEN))
             raise DamagedTableError(
-                f"the tables contradict each other: {left:,} won positions with a lone king on the main road "
-                "have no move that keeps the win; check the tables with `shashki verify`"
+                f"the tables contradict each other: from {left:,} won positions with a lone king on the main "
+                "road no play ends the case; check the tables with `shashki verify`"
             )
     return needed
 

@@ -63,7 +63,7 @@ class Difference:
     """
 
     slice_id: int
-    index: int  # its index in the slice
+    index: int
     metric: int
     wdl: int
     dtc: int
