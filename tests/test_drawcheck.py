@@ -267,7 +267,7 @@ def test_tables_that_contradict_each_other_are_an_error(values: InMemoryValues) 
         number = values.slice_id(Material.parse(text).mirror)
         start = values.arena.layout.start
         values.arena.wdl[start[number] : start[number + 1]] = 0
-    with pytest.raises(DamagedTableError, match=r"contradict each other: in [0-9,]+ positions"):
+    with pytest.raises(DamagedTableError, match=r"contradict each other: from [0-9,]+ won positions"):
         Road(values)
 
 
