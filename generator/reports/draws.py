@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from generator.materials import after_captures, after_promotion, capture_closure, require_tables
 from generator.reports import lone_kings as lonekings
 from generator.reports.lone_kings import LoneKing, LoneKings, MoveLimit, Tally
-from generator.verify.slices import Done, Progress, stage_counter
+from generator.verify.slices import Done, StageProgress, stage_counter
 from generator.verify.two_counters import Map, count_together
 from generator.verify.values import InMemoryValues
 from tablebase.board.material import Material, materials
@@ -191,7 +191,7 @@ class DrawCheck:
     outcomes: list[RuleOutcomes]
 
 
-def check_draws(directory: Path, jobs: int = 1, progress: Progress | None = None) -> DrawCheck:
+def check_draws(directory: Path, jobs: int = 1, progress: StageProgress | None = None) -> DrawCheck:
     """Count, over every position of the tables, what the draw rules change.
 
     Args:
@@ -255,7 +255,7 @@ def _rules_in_tables(ruleset: Ruleset) -> list[RuleName]:
     return [rule.name for rule in ruleset.rules if rule.name in _IN_TABLES]
 
 
-def _counter(progress: Progress | None, stage: str, slices: Iterable[Material]) -> Done:
+def _counter(progress: StageProgress | None, stage: str, slices: Iterable[Material]) -> Done:
     return stage_counter(progress, stage, sum(material.positions for material in slices))
 
 

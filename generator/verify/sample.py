@@ -45,7 +45,7 @@ from tablebase.kernels.capture_tree import (
     NO_SLICE,
     OVER,
     PARENT,
-    PLACE,
+    SLICE,
     by_slice,
     expand_all,
     new_tree,
@@ -104,7 +104,7 @@ def add_roots(
         sets = positions[row]
         tree[row, :4] = sets
         tree[row, PARENT] = -1
-        tree[row, PLACE] = slice_id
+        tree[row, SLICE] = slice_id
         tree[row, INDEX] = indices[row]
         if moves:
             found = quiet_moves(sets[0], sets[1], sets[2], sets[3], tree[count:])
@@ -148,7 +148,7 @@ def derive(
     while row >= roots:
         # The successors of one row are next to each other.
         parent = tree[row, PARENT]
-        at_once = tree[parent, PLACE] == CAPTURE
+        at_once = tree[parent, SLICE] == CAPTURE
         own_men, own_kings = reverse(tree[parent, 0]), popcount(tree[parent, 1])
         begin(summary)
         while row >= roots and tree[row, PARENT] == parent:
@@ -350,7 +350,7 @@ class SampledValues(SliceSet):
         asked, back = np.unique(np.array(indices, np.int64), return_inverse=True)
         tree = self._probe_tree(slice_id, asked, None)
         roots = tree.roots
-        taking = tree.rows[:roots, PLACE] == CAPTURE
+        taking = tree.rows[:roots, SLICE] == CAPTURE
         values = np.stack([tree.wdl, tree.dtc, tree.dtw, tree.dtb])[:, :roots].T.astype(np.int64)
         values[taking] = tree.derived(NO_LIMIT)[taking][:, [0, 1, 2, 1]]
         found: NDArray[np.int64] = values[back]
@@ -413,7 +413,7 @@ class SampledValues(SliceSet):
         roots = tree.roots
         mirror = self.slice_id(self.slices[slice_id].mirror)
         after = tree.rows[roots : tree.count]
-        cursed = (after[:, PLACE] == mirror) & (abs(tree.wdl[roots:]) == 1)
+        cursed = (after[:, SLICE] == mirror) & (abs(tree.wdl[roots:]) == 1)
         drawn_near = abs(tree.wdl[:roots]) == 1
         # Captures lead to fewer pieces, so a row in the mirror is one quiet move away.
         drawn_near[after[cursed, PARENT]] = True
@@ -447,7 +447,7 @@ class SampledValues(SliceSet):
         near = add_roots(self.layout, slice_id, indices, moves is not None, tree)
         # With moves, no root has a capture. Else `expand_all` must look for captures of the roots.
         tree, count = expand_all(self.layout, tree, 0 if moves is None else roots, near)
-        slices = tree[:count, PLACE]
+        slices = tree[:count, SLICE]
         if (slices <= NO_SLICE).any():
             raise KeyError("a move leads to a slice that the set does not hold")
         wdl = np.zeros(count, np.int8)

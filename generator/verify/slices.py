@@ -25,8 +25,21 @@ _Result = TypeVar("_Result")
 Done = Callable[[int], None]
 """Called with each number of positions that are done."""
 
-Progress = Callable[[str, int, int], None]
+StageProgress = Callable[[str, int, int], None]
 """Called now and then with the name of a stage, the amount done and the total."""
+
+
+def stage_counter(progress: StageProgress | None, stage: str, total: int) -> Done:
+    """Return a function that adds up what is done and reports it as one stage."""
+    done = 0
+
+    def count(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(stage, done, total)
+
+    return count
 
 
 class SliceSet:
@@ -153,16 +166,3 @@ def _tiers(slices: Iterable[Material]) -> list[list[tuple[Material, ...]]]:
                 seen.update(pair)
         tiers.append(tier)
     return tiers
-
-
-def stage_counter(progress: Progress | None, stage: str, total: int) -> Done:
-    """Return a function that adds up what is done and reports it as one stage."""
-    done = 0
-
-    def count(more: int) -> None:
-        nonlocal done
-        done += more
-        if progress is not None:
-            progress(stage, done, total)
-
-    return count

@@ -20,7 +20,7 @@ from generator.plan import available_cores, available_memory, format_bytes
 from generator.verify.files import check_file, check_manifest, listed_files, unlisted_files
 from generator.verify.findings import Finding
 from generator.verify.sample import SampledValues
-from generator.verify.slices import Progress, stage_counter
+from generator.verify.slices import StageProgress, stage_counter
 from generator.verify.statistics import check_longest, check_statistics, longest_indices
 from generator.verify.values import InMemoryValues, memory_of
 from tablebase.board.material import Material
@@ -29,7 +29,7 @@ from tablebase.tables.files import generate_command
 from tablebase.tables.format import Metric
 from tablebase.tables.manifest import Manifest
 
-__all__ = ["Finding", "Progress", "Report", "verify"]
+__all__ = ["Finding", "Report", "StageProgress", "verify"]
 
 _WITHOUT_DTB = (
     "without .dtb tables a sample does not check which wins become cursed by the counts of king moves and of "
@@ -85,7 +85,7 @@ def verify(
     directory: Path | str,
     sample: float | None = None,
     jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: StageProgress | None = None,
     seed: int | None = None,
     memory: int | None = None,
 ) -> Report:
@@ -140,7 +140,7 @@ def verify(
 
 
 def _check_files(
-    report: Report, manifest: Manifest, pool: ThreadPoolExecutor, progress: Progress | None
+    report: Report, manifest: Manifest, pool: ThreadPoolExecutor, progress: StageProgress | None
 ) -> None:
     files = listed_files(manifest)
     findings = pool.map(lambda file: check_file(manifest, report.directory, *file), files)
@@ -212,7 +212,7 @@ def _choose_memory(report: Report, manifest: Manifest, memory: int | None) -> No
 
 
 def _probe_values(
-    report: Report, manifest: Manifest, pool: ThreadPoolExecutor, jobs: int, progress: Progress | None
+    report: Report, manifest: Manifest, pool: ThreadPoolExecutor, jobs: int, progress: StageProgress | None
 ) -> None:
     assert report.sample is not None
     assert report.seed is not None
@@ -239,7 +239,7 @@ def _probe_values(
         )
 
 
-def _compile(values: InMemoryValues | SampledValues, progress: Progress | None) -> None:
+def _compile(values: InMemoryValues | SampledValues, progress: StageProgress | None) -> None:
     if progress is not None:
         progress("compiling", 0, 1)
     values.compile()
@@ -248,7 +248,7 @@ def _compile(values: InMemoryValues | SampledValues, progress: Progress | None) 
 
 
 def _check_values(
-    report: Report, manifest: Manifest, pool: ThreadPoolExecutor, jobs: int, progress: Progress | None
+    report: Report, manifest: Manifest, pool: ThreadPoolExecutor, jobs: int, progress: StageProgress | None
 ) -> None:
     values = InMemoryValues(report.directory, manifest.slices, report.metrics, manifest.ruleset, pool, jobs)
     _compile(values, progress)

@@ -23,7 +23,7 @@ from tablebase.kernels.movegen import (
 
 # Columns 0-3: own men, own kings, other men, other kings, as the side to move sees them
 PARENT = 4  # the row that a capture comes from; -1 for a position asked about
-PLACE = 5  # the slice's number in the layout, or one of the following
+SLICE = 5  # the slice's number in the layout, or one of the following
 INDEX = 6  # the index in the slice; of a position asked about that has a capture, its material (`counts_of`)
 COLUMNS = 7
 
@@ -99,25 +99,25 @@ def expand(layout: Layout, tree: NDArray[np.int64], done: int, count: int) -> tu
         a, b = popcount(own_kings), popcount(own_men)
         c, d = popcount(other_kings), popcount(other_men)
         if has_capture(own_men, own_kings, other_men, other_kings):
-            row[PLACE] = CAPTURE
+            row[SLICE] = CAPTURE
             row[INDEX] = a << 24 | b << 16 | c << 8 | d
             if a + b + c + d > MOST_PIECES:
-                row[PLACE] = LARGE
+                row[SLICE] = LARGE
             else:
                 found = captures(own_men, own_kings, other_men, other_kings, tree[count:])
                 for child in range(count, count + found):
                     tree[child, PARENT] = done
                 count += found
         elif not _has_quiet_move(own_men, own_kings, empty):
-            row[PLACE] = OVER
+            row[SLICE] = OVER
         elif others == 0:
-            row[PLACE] = ONE_MOVE
+            row[SLICE] = ONE_MOVE
         else:
             which = NO_SLICE
             if a < most and b < most and c < most and d < most and layout.number[a, b, c, d] >= 0:
                 which = layout.number[a, b, c, d]
                 row[INDEX] = slot_of(layout, own_men, own_kings, other_men, other_kings) - layout.start[which]
-            row[PLACE] = which
+            row[SLICE] = which
         done += 1
     return done, count
 
@@ -143,7 +143,7 @@ def expand_one(
     tree[0, 0], tree[0, 1], tree[0, 2], tree[0, 3] = own_men, own_kings, other_men, other_kings
     tree[0, PARENT] = -1
     done, count = expand(layout, tree, 0, 1)
-    return done, count, tree[0, PLACE], tree[0, INDEX]
+    return done, count, tree[0, SLICE], tree[0, INDEX]
 
 
 @kernel
@@ -164,12 +164,12 @@ def by_slice(
     """
     starts[:] = 0
     for row in range(count):
-        if tree[row, PLACE] >= 0:
-            starts[tree[row, PLACE] + 1] += 1
+        if tree[row, SLICE] >= 0:
+            starts[tree[row, SLICE] + 1] += 1
     for which in range(1, len(starts)):
         starts[which] += starts[which - 1]
     for row in range(count):
-        which = tree[row, PLACE]
+        which = tree[row, SLICE]
         if which >= 0:
             rows[starts[which]] = row
             indices[starts[which]] = tree[row, INDEX]
@@ -189,7 +189,7 @@ def settle_outcomes(tree: NDArray[np.int64], count: int, unknown: int, wdl: NDAr
         wdl: shape (count,), int8: outcomes of the rows that have a slice; the others are written.
     """
     for row in range(count):
-        place = tree[row, PLACE]
+        place = tree[row, SLICE]
         if place == OVER:
             wdl[row] = -2
         elif place == ONE_MOVE:
@@ -223,7 +223,7 @@ def settle_lengths(
         dtw: shape (count,), int16: those of the rows that have a slice; the others are written.
     """
     for row in range(count):
-        place = tree[row, PLACE]
+        place = tree[row, SLICE]
         if place == OVER:
             dtw[row] = 0
         elif place == ONE_MOVE:

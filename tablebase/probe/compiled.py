@@ -25,7 +25,7 @@ from tablebase.kernels.capture_tree import (
     ONE_MOVE,
     OVER,
     PARENT,
-    PLACE,
+    SLICE,
     add_positions,
     by_slice,
     counts_of,
@@ -93,7 +93,7 @@ class CompiledValues(PositionValues):
         )
         if done < count:
             tree, count = expand_all(layout, tree, done, count)
-            place, index = tree[0, PLACE:].tolist()
+            place, index = tree[0, SLICE:].tolist()
         return tree, count, place, index
 
     def wdl(self, position: Position) -> int:
@@ -210,7 +210,7 @@ class CompiledValues(PositionValues):
                 dtw[rows] = UNKNOWN_VALUE if halves is None else 2 * halves.astype(np.int16) + (wdl[rows] > 0)
             settle_lengths(tree, count, UNKNOWN_VALUE, NONE, wdl, dtw)
             found.dtw[asked] = dtw[:number]
-        places = tree[:number, PLACE]
+        places = tree[:number, SLICE]
         if found.dtc is not None:
             found.dtc[asked] = self._counted(Metric.DTC, stored, wdl, number)
         if found.dtb is not None:
@@ -219,7 +219,7 @@ class CompiledValues(PositionValues):
 
     def _counted(self, metric: Metric, stored: _Rows, wdl: NDArray[np.int8], number: int) -> Stored:
         """DTC or DTB of the positions asked about."""
-        places = stored.tree[:number, PLACE]
+        places = stored.tree[:number, SLICE]
         wdl = wdl[:number]
         decided = abs(wdl) == 2
         plies = np.where(wdl == UNKNOWN_VALUE, np.int16(UNKNOWN_VALUE), np.int16(NONE))
