@@ -61,8 +61,8 @@ DATA_DIRECTORY = "DATA_DIRECTORY"
 _BARE = Position(0, 1, 0, 1 << 31)  # king against king
 _TITLE = "Endgame tablebase of Russian draughts"
 _ABOUT = (
-    "What positions of Russian draughts with few pieces are worth, by tables that are exact. Every error is "
-    "a problem as RFC 9457 has it."
+    "Values of positions of Russian draughts with few pieces, from exact tables. Every error is a problem "
+    "document of RFC 9457."
 )
 _BROWSE = '<!doctype html><title>API</title><meta http-equiv="refresh" content="0; url=swagger">'
 _BROWSE += '<p><a href="swagger">The API</a>'

@@ -38,7 +38,7 @@ class ProblemReport(TypedDict):
     """Why there is no answer."""
 
     type: Annotated[
-        str, "the kind of problem, a name that does not change; about:blank: the status says it all"
+        str, "the kind of problem, a name that does not change; about:blank if the status says it all"
     ]
     title: Annotated[str, "the kind of problem, for people"]
     status: Annotated[int, "the status of the answer"]

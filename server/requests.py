@@ -185,27 +185,29 @@ class GamesParameters(Parameters):
 
     ruleset: _Ruleset = Field(OFFICIAL, description="the draw rules to judge by")
     numbering: _Numbering = Field(
-        None, description="what squares written as numbers mean: the square that has number 1"
+        None, description="which square has number 1, if squares are written as numbers"
     )
 
 
 class PositionParameters(Parameters):
     """A position with the counters of its game."""
 
-    fen: str = Field(description="the position, like W:WKa1,c3:BKh8; it may have the counters of its game")
+    fen: str = Field(
+        description="the FEN of the position, like W:WKa1,c3:BKh8; it may have the counters of its game"
+    )
     ruleset: _Ruleset = Field(OFFICIAL, description="the draw rules to judge by")
     numbering: _Numbering = Field(
-        None, description="what squares written as numbers mean: the square that has number 1"
+        None, description="which square has number 1, if squares are written as numbers"
     )
     king_plies: _Counted = Field(None, description="plies in a row by kings only, without a capture")
     balance_plies: _Counted = Field(None, description="plies since the last capture or promotion")
     three_kings_moves: _Counted = Field(
-        None, description="the stronger side's own moves since it has three kings or more against one"
+        None, description="the stronger side's own moves since it has had three kings or more against one"
     )
     road_moves: _Counted = Field(
-        None, description="the stronger side's own moves since the lone king stands on the main road"
+        None, description="the stronger side's own moves since the lone king has been on the main road"
     )
-    repetitions: _Counted = Field(None, description="how many times the position has come up")
+    repetitions: _Counted = Field(None, description="how many times the position has occurred")
 
     @validator(mode="before")
     @classmethod
@@ -238,7 +240,7 @@ class LineParameters(PositionParameters):
         int | None,
         _whole_number(10**9),
         WithJsonSchema({"type": "integer", "minimum": 0, "default": DEFAULT}),
-    ] = Field(None, description="the most plies of the line, up to 500 unless the service is set otherwise")
+    ] = Field(None, description="the most plies of the line, up to 500 unless the service has another limit")
 
     def plies(self) -> int:
         """Return the greatest length of the line, in plies.
@@ -258,22 +260,22 @@ class RandomParameters(Parameters):
     """The kind of position to choose."""
 
     material: str | None = Field(
-        None, description="the pieces, those of the side to move first, like KKMvK; any if not given"
+        None, description="the pieces, side to move first, like KKMvK; any material if not given"
     )
     outcome: Annotated[
         Outcome | None, BeforeValidator(_outcome), WithJsonSchema({"type": "string", "enum": _OUTCOMES})
-    ] = Field(None, description="for the side to move, from fresh counters; any if not given")
+    ] = Field(None, description="for the side to move, from fresh counters; any outcome if not given")
     seed: Annotated[
         int | None,
         _whole_number(MAX_SEED),
         WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_SEED}),
-    ] = Field(None, description="the same seed gives the same position; chance chooses one if not given")
+    ] = Field(None, description="the same seed gives the same position; random if not given")
 
 
 class MaterialPath(BaseModel):
     """A material in a URL."""
 
-    name: str = Field(description="the pieces, those of the side to move first, kings before men, like KKMvK")
+    name: str = Field(description="the pieces, side to move first, kings before men, like KKMvK")
 
 
 class PositionsBody(BaseModel):
@@ -282,7 +284,7 @@ class PositionsBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=_without_nulls)
 
     positions: list[str] = Field(
-        description="FENs, up to 1000 unless the service is set otherwise", json_schema_extra={"minItems": 1}
+        description="FENs, up to 1000 unless the service has another limit", json_schema_extra={"minItems": 1}
     )
     ruleset: Annotated[
         str | None,
@@ -291,7 +293,7 @@ class PositionsBody(BaseModel):
     numbering: Annotated[
         str | None,
         WithJsonSchema({"anyOf": [{"type": "string", "enum": [*map(str, Numbering)]}, {"type": "null"}]}),
-    ] = Field(None, description="what squares written as numbers mean: the square that has number 1")
+    ] = Field(None, description="which square has number 1, if squares are written as numbers")
 
     def check_size(self) -> None:
         """Check the number of positions.
