@@ -187,7 +187,7 @@ def test_a_line(client: FlaskClient, limit: int | None) -> None:
     if plies == 25:
         assert (answer["winner"], answer["moves"][-1]["captured"] != []) == ("white", True)
     body = refused(client, "/v1/line", 400, fen="W:WKc1,Kd2,Ka3:BKe1", limit=501)
-    assert "the parameter limit is 501; a line has 500 plies at most" in body["detail"]
+    assert "the parameter limit is 501; a line has at most 500 plies" in body["detail"]
 
 
 def test_a_capture_tells_its_path(client: FlaskClient) -> None:

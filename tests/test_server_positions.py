@@ -62,7 +62,10 @@ def test_a_thousand_and_no_more(client: FlaskClient) -> None:
     fens = ["W:W:B"] * 1000
     assert len(ask(client, {"positions": fens})["results"]) == 1000
     body = refused(client, 400, json={"positions": [*fens, fens[0]]})
-    assert (body["type"].rpartition(":")[2], "1001 FENs; send 1000" in body["detail"]) == ("bad-body", True)
+    assert (body["type"].rpartition(":")[2], "1001 FENs; send at most 1000" in body["detail"]) == (
+        "bad-body",
+        True,
+    )
 
 
 @pytest.mark.parametrize(
