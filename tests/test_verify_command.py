@@ -75,10 +75,14 @@ def test_verify_with_little_memory(copy3: Path, capsys: Capture) -> None:
     assert main(["verify", "--data", str(copy3), "--memory", "100K"]) == 1
     answer = capsys.readouterr()
     assert answer.out == ""
-    assert re.fullmatch(r"shashki: comparing all .* of memory, of 100 KB given; give more .*\n", answer.err)
+    assert re.fullmatch(
+        r"shashki: comparing all .* of memory, but the limit is 100 KB; allow more .*\n", answer.err
+    )
     assert main(["verify", "--data", str(copy3), "--memory", "100K", "--sample"]) == 0
     answer = capsys.readouterr()
-    assert re.match(r"note: all values take about .* of 100 KB given: those of the sample were", answer.out)
+    assert re.match(
+        r"note: all values take about .*, but the limit is 100 KB: the sample was read", answer.out
+    )
     assert answer.out.endswith(": all that was checked is well\n")
     assert answer.err == ""
 
@@ -87,7 +91,7 @@ def test_verify_with_notes_does_not_say_all_is_well(tmp_path: Path, capsys: Capt
     generate(tmp_path, 2, [Metric.WDL])
     assert main(["verify", "--data", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert "note: without .dtc and .dtw tables outcomes were only checked for agreement" in out
+    assert "note: without .dtc and .dtw tables outcomes were only compared with each other" in out
     assert out.endswith(": all that was checked is well\n")
 
 
