@@ -1,4 +1,4 @@
-"""The HTTP application: questions in the address, answers in JSON."""
+"""The HTTP application: questions in the URL, answers in JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _READABLE = ("/v1/", "/openapi/", "/health")
 
 
 def register_headers(app: Flask) -> None:
-    """Add these headers to the answers of an application, and answer 304 to who has what has not changed."""
+    """Add caching and CORS headers to responses, and answer 304 if the client's copy is current."""
 
     @app.after_request
     def add(response: Response) -> Response:
@@ -37,7 +37,7 @@ def register_headers(app: Flask) -> None:
             _allow_others(response)
         cacheable = request.method in ("GET", "HEAD") and response.status_code == 200
         if cacheable and request.path.startswith("/v1/") and "Cache-Control" not in response.headers:
-            # To be kept, but asked about every time: what was right of other tables must not outlive them.
+            # Clients may keep the response but must revalidate it: other tables give other answers.
             response.headers["Cache-Control"] = "no-cache"
             response.set_etag(get_service(app).etag)
             response.make_conditional(request)
@@ -45,7 +45,7 @@ def register_headers(app: Flask) -> None:
 
 
 def _allow_others(response: Response) -> None:
-    """Whoever may read this in a browser may read it from a script of any page: there are no secrets here."""
+    """Allow scripts of any page to read the response. There are no secrets here."""
     headers = response.headers
     headers["Access-Control-Allow-Origin"] = "*"
     headers["Access-Control-Expose-Headers"] = "ETag, Retry-After"
@@ -56,28 +56,28 @@ def _allow_others(response: Response) -> None:
 
 
 DATA_DIRECTORY = "DATA_DIRECTORY"
-"""The directory of the tables; by default the one that the command line would use."""
+"""Configuration key of the tables' directory. The default is that of the command line."""
 
 _BARE = Position(0, 1, 0, 1 << 31)  # king against king
 _TITLE = "Endgame tablebase of Russian draughts"
 _ABOUT = (
-    "What positions of Russian draughts with few pieces are worth, by tables that are exact. Every error is "
-    "a problem as RFC 9457 has it."
+    "Values of positions of Russian draughts with few pieces, from exact tables. Every error is a problem "
+    "document of RFC 9457."
 )
 _BROWSE = '<!doctype html><title>API</title><meta http-equiv="refresh" content="0; url=swagger">'
 _BROWSE += '<p><a href="swagger">The API</a>'
 
 
 def create_app(config: Mapping[str, Any] | None = None) -> Flask:
-    """The application, its tables open; every thread may serve with it.
+    """Create the application and open its tables. Every thread may serve with it.
 
     Args:
-        config: `DATA_DIRECTORY`, settings by their names in capitals, and what else Flask may be told.
+        config: `DATA_DIRECTORY`, settings by their names in capitals, and other Flask configuration.
 
     Raises:
-        DataDirectoryError: there is no such directory.
+        DataDirectoryError: the directory does not exist.
         WrongVersionError: its tables have another format or were made under other rules.
-        SettingsError: a setting makes no sense.
+        SettingsError: a setting is out of range.
         MissingPackageError: numba is not installed, and the setting `compiled` is `yes`.
     """
     settings = load_settings(config)
@@ -91,14 +91,14 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     )
     app.config.from_mapping(config or {})
     app.config["OPENAPI_HTML_STRING"] = _BROWSE
-    app.config["SWAGGER_CONFIG"] = {"validatorUrl": None}  # which would ask a server elsewhere
-    app.json.sort_keys = False  # type: ignore[attr-defined]  # the order of the keys is part of the answer
+    app.config["SWAGGER_CONFIG"] = {"validatorUrl": None}  # the default sends the document to another server
+    app.json.sort_keys = False  # type: ignore[attr-defined]  # keys keep the order of the report
     directory = data_directory((config or {}).get(DATA_DIRECTORY))
     tablebase, compiled = _open(directory, settings)
     catalog = Catalog(tablebase, directory)
     log = logging.getLogger(__name__)
     for name, like in misspelt().items():
-        log.warning("%s in the environment is no setting; is %s meant?", name, like)
+        log.warning("%s in the environment is not a setting; did you mean %s?", name, like)
     if catalog.problem is not None and catalog.materials:
         log.warning("no counts of materials: %s", catalog.problem)
     Service.of(settings, tablebase, catalog, compiled).register(app)
@@ -111,19 +111,18 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
         app.register_api(group)
     register_page(app)
     app.generate_spec_json()  # type: ignore[no-untyped-call]
-    del app.spec_json["components"][
-        "securitySchemes"
-    ]  # a null, as nothing asks for a key, which is no scheme
+    # flask-openapi3 writes null here if no route needs a key, and null is not a valid value.
+    del app.spec_json["components"]["securitySchemes"]
     return app
 
 
 def tablebase_of(app: Flask) -> Tablebase:
-    """The tables that an application answers from; close them when it is not needed any more."""
+    """Return the tables that an application answers from. Close them when it is no longer needed."""
     return get_service(app).tablebase
 
 
 def _open(directory: Any, settings: Settings) -> tuple[Tablebase, bool]:
-    """The tables, and whether compiled kernels probe them."""
+    """Open the tables; return them and whether compiled kernels probe them."""
     sizes = {"cache_bytes": settings.cache_bytes, "array_bytes": settings.array_bytes}
     if settings.compiled != "no":
         try:
@@ -132,8 +131,8 @@ def _open(directory: Any, settings: Settings) -> tuple[Tablebase, bool]:
             if settings.compiled == "yes":
                 raise
         else:
-            # Kernels are loaded with their first use: before anybody waits, and before processes are forked.
-            # Of a table that is damaged whoever asks for it is told.
+            # Load the kernels now: before the first request, and before processes are forked. A damaged
+            # table is reported to the request that needs it.
             with suppress(TableError):
                 tablebase.get_probe(_BARE)
                 tablebase.probe_many([[0, 1, 0, 1 << 31]], [False])

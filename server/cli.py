@@ -1,4 +1,4 @@
-"""The command that answers over HTTP: `shashki serve`."""
+"""The command `shashki serve`, which answers over HTTP."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
     """Add `serve` to the command line."""
     serve = subparsers.add_parser(
         "serve",
-        help="answer questions over HTTP, with a page for people",
-        description="Answer questions over HTTP, with a page for people at /. Ctrl-C stops it.",
-        epilog="exit status: 0 when stopped by Ctrl-C or SIGTERM, after what is being answered; 1 where the "
+        help="serve the HTTP API and the web page",
+        description="Serve the HTTP API, and the web page at /. Ctrl-C stops the server.",
+        epilog="exit status: 0 when stopped by Ctrl-C or SIGTERM, after the requests in flight; 1 if the "
         "address cannot be served on; 2 for a bad option, setting or data directory",
         allow_abbrev=False,
     )
-    serve.add_argument("--host", default="127.0.0.1", help="the address to serve on (default: 127.0.0.1)")
+    serve.add_argument("--host", default="127.0.0.1", help="address to serve on (default: 127.0.0.1)")
     serve.add_argument(
-        "--port", type=_port, default=8000, help="the port (default: 8000); 0 takes a free one"
+        "--port", type=_port, default=8000, help="port to serve on (default: 8000); 0 chooses a free one"
     )
     serve.add_argument(
         "--workers",
         metavar="N",
         type=_workers,
         default=1,
-        help="processes that answer (default: 1); for many who ask, as many as there are cores",
+        help="number of processes (default: 1); for many clients, use the number of cores",
     )
-    serve.add_argument("--access-log", action="store_true", help="write a line for every request to stderr")
+    serve.add_argument("--access-log", action="store_true", help="log every request to stderr")
     add_data_option(serve)
     serve.set_defaults(run=run_serve, extra="serve")
 
@@ -40,13 +40,13 @@ def add_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
 def _port(text: str) -> int:
     if text.isascii() and text.isdigit() and int(text) <= 65535:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is no port; ports are 0 to 65535")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a port; ports are 0 to 65535")
 
 
 def _workers(text: str) -> int:
     if text.isascii() and text.isdigit() and 1 <= int(text) <= 256:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is no number of processes; give 1 to 256")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes; give 1 to 256")
 
 
 def run_serve(args: argparse.Namespace) -> int:
@@ -54,9 +54,12 @@ def run_serve(args: argparse.Namespace) -> int:
 
     Raises:
         AddressError: the address cannot be served on.
-        DataDirectoryError, WrongVersionError, SettingsError, MissingPackageError: as `create_app` does.
+        DataDirectoryError: the data directory does not exist.
+        WrongVersionError: its tables have another format or were made under other rules.
+        SettingsError: a setting is out of range.
+        MissingPackageError: numba is not installed, and the setting `compiled` is `yes`.
     """
-    with _counted_together(args.workers):
+    with _multiprocess_metrics(args.workers):
         from server.app import DATA_DIRECTORY, create_app, tablebase_of
         from server.serving import reserve_address, serve, url_of
         from tablebase.tables.files import generate_command
@@ -75,8 +78,8 @@ def run_serve(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _counted_together(workers: int) -> Iterator[None]:
-    """Have prometheus-client count for all processes together, which has to be known before it is loaded."""
+def _multiprocess_metrics(workers: int) -> Iterator[None]:
+    """Make prometheus-client count all processes together. Enter this before it is imported."""
     name = "PROMETHEUS_MULTIPROC_DIR"
     if workers == 1 or name in os.environ:
         yield

@@ -1,8 +1,8 @@
-"""Limits of the service: requests at a time, requests of an address, bodies being received.
+"""Limits of the service: requests worked on at a time, requests of an address, bodies received at a time.
 
-A server has many threads for a process, as most of them only wait. Python works on one core, so few requests
-are worked on at a time; and a body is read before that, so that someone who never sends the rest of one keeps
-nobody from being answered.
+A server process has many threads, as most of them only wait. Python uses one core, so few requests are worked
+on at a time. A body is received before that, so that a client that never completes its body blocks no other
+request.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from server.settings import Settings
 
 
 class RequestGate:
-    """A WSGI application in front of another.
+    """A WSGI application that limits the requests passed on to another.
 
     Args:
-        application: the other.
-        most_bytes: the longest body that it takes.
-        working: how many requests it is given at a time; others wait.
-        reading: how many bodies are read at a time; others are told to come again.
+        application: the other application.
+        most_bytes: the longest body to pass on, in bytes.
+        working: the number of requests passed on at a time; others wait.
+        reading: the number of bodies received at a time; others are refused with 503.
     """
 
     def __init__(self, application: WSGIApplication, most_bytes: int, working: int, reading: int) -> None:
         self._application = application
         self._most_bytes = most_bytes
-        # In threads of their own, as what a thread has worked with it keeps: memory, room to decode in.
+        # Work in few threads of their own, as each thread keeps its memory and decoding buffers.
         self._working = ThreadPoolExecutor(working, "working")
         self._reading = BoundedSemaphore(reading)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request, as WSGI has it."""
+        """Answer a request by the WSGI protocol."""
         if self._has_body(environ):
             if not self._reading.acquire(blocking=False):
                 return _refuse(start_response)
@@ -56,7 +56,7 @@ class RequestGate:
         return self._working.submit(self._application, environ, start_response).result()
 
     def _read(self, body: InputStream) -> bytes:
-        """All of a body, or a byte more than may be, which shows that it is too long."""
+        """Read a body, but at most one byte more than the limit, which shows that it is too long."""
         parts: list[bytes] = []
         left = self._most_bytes + 1
         while left and (part := body.read(left)):
@@ -65,7 +65,7 @@ class RequestGate:
         return b"".join(parts)
 
     def _has_body(self, environ: WSGIEnvironment) -> bool:
-        """Whether there is one to be read; one that is too long by what it says is refused unread."""
+        """Whether there is a body to receive. A body with too long a Content-Length is not received."""
         length = environ.get("CONTENT_LENGTH") or ""
         if length.isdecimal():
             return 0 < int(length) <= self._most_bytes
@@ -74,7 +74,8 @@ class RequestGate:
 
 def _refuse(start_response: StartResponse) -> Iterable[bytes]:
     status = HTTPStatus.SERVICE_UNAVAILABLE
-    body = plain_problem(status, "too many requests are being received at once; send this one again").encode()
+    detail = "the server is receiving too many request bodies; send the request again later"
+    body = plain_problem(status, detail).encode()
     headers = [
         ("Content-Type", MEDIA_TYPE),
         ("Content-Length", str(len(body))),
@@ -85,9 +86,9 @@ def _refuse(start_response: StartResponse) -> Iterable[bytes]:
 
 
 def register_rate(app: Flask, settings: Settings) -> None:
-    """Make an application answer only so many questions of one address a minute; its page is not counted.
+    """Limit the API requests that an application answers per minute and address.
 
-    Every process counts for itself.
+    Every process counts for itself. Requests for the page are not counted.
     """
     if not settings.max_per_minute:
         return
@@ -96,28 +97,29 @@ def register_rate(app: Flask, settings: Settings) -> None:
 
     @app.before_request
     def count() -> None:
-        asker = request.remote_addr or "unknown"
-        if not request.path.startswith("/v1/") or limiter.hit(item, asker):
+        address = request.remote_addr or "unknown"
+        if not request.path.startswith("/v1/") or limiter.hit(item, address):
             return
-        seconds = max(1, ceil(limiter.get_window_stats(item, asker).reset_time - time.time()))
+        seconds = max(1, ceil(limiter.get_window_stats(item, address).reset_time - time.time()))
         raise TooManyRequestsError(
-            f"this server answers {settings.max_per_minute} requests a minute of one address; "
-            f"ask again in {seconds} s",
+            f"this server answers at most {settings.max_per_minute} requests per minute and address; "
+            f"send the request again in {seconds} s",
             seconds,
         )
 
 
 @contextmanager
 def limit_concurrency() -> Iterator[None]:
-    """Around the work of such a request.
+    """Do the work of a long request inside this context.
 
     Raises:
-        BusyError: as many as there may be are worked on already.
+        BusyError: the service works on the greatest number of long requests already.
     """
     service = current_service()
     if not service.heavy.acquire(blocking=False):
         raise BusyError(
-            f"this server works on {service.settings.max_heavy} long requests at a time; ask again later"
+            f"this server works on at most {service.settings.max_heavy} long requests at a time; "
+            "send the request again later"
         )
     try:
         yield

@@ -1,7 +1,8 @@
-"""What is counted of requests, for Prometheus; of all processes together where several answer.
+"""Request metrics for Prometheus, summed over all processes.
 
-`shashki serve --workers` sets the environment variable by which prometheus-client knows that; for another
-server with several processes it has to be set, to an empty directory, before this module is imported.
+prometheus-client sums over processes if an environment variable names an empty directory before it is
+imported. `shashki serve --workers` sets the variable. Another server with several processes must set it
+itself.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ POSITIONS = Counter("shashki_positions", "Positions that answers were about")
 CACHE = Gauge("shashki_cache_bytes", "Decoded parts of tables that are kept", multiprocess_mode="livesum")
 
 _NOWHERE = "none"
-"""The route of requests for addresses that there are none of."""
+"""The route label of requests for unknown URLs."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "DELETE", "PATCH"})
 
 
@@ -50,7 +51,7 @@ def register_metrics(app: Flask) -> None:
     @app.after_request
     def count(response: Response) -> Response:
         route = _NOWHERE if request.url_rule is None else request.url_rule.rule
-        # Whoever asks must not be able to make up new time series.
+        # Clients must not be able to create new time series.
         method = request.method if request.method in _METHODS else "other"
         REQUESTS.labels(method, route, response.status_code).inc()
         SECONDS.labels(route).observe(perf_counter() - g.began)
@@ -59,7 +60,7 @@ def register_metrics(app: Flask) -> None:
 
 
 def metrics_text() -> Response:
-    """Everything that was counted, as Prometheus reads it."""
+    """Return all metrics in Prometheus' text format."""
     registry = REGISTRY
     if MULTIPROCESS in os.environ:
         registry = CollectorRegistry()

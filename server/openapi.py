@@ -1,4 +1,4 @@
-"""The OpenAPI document: its routes, its responses, and models made from the types of reports."""
+"""The OpenAPI document: routes, responses, and models made from the types of reports."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _NAMED: dict[str, type] = {}
 
 @cache
 def model_of(report: type) -> type[BaseModel]:
-    """The model of a `TypedDict`: the same fields, those of other such types being models too."""
+    """Return the pydantic model of a `TypedDict` with the same fields. Nested reports become models too."""
     name = report.__name__.removesuffix("Report")
-    # In the document a model is known by its name alone.
+    # The document identifies a model by its name alone.
     assert _NAMED.setdefault(name, report) is report, f"two models have the name {name}"
     hints = get_type_hints(report, include_extras=True)
     fields: dict[str, Any] = {name: _field(hint) for name, hint in hints.items()}
@@ -45,14 +45,14 @@ def _field(hint: Any) -> Any:
 
 
 def _type(hint: Any, texts: tuple[str, ...]) -> Any:
-    """A type with models in place of reports, and of strings what they may be, if that is told."""
+    """Return a type with models in place of reports, and a literal of `texts` in place of `str`."""
     if hint is str and texts:
         return cast(Any, Literal)[texts]
     if is_typeddict(hint):
         return model_of(hint)
     origin, parts = get_origin(hint), [_type(part, texts) for part in get_args(hint)]
     if origin in (Union, UnionType):
-        return Union[tuple(parts)]  # noqa: UP007  # as many as there are
+        return Union[tuple(parts)]  # noqa: UP007  # the number of parts varies
     if origin in (list, dict):
         return origin[tuple(parts)]
     return None if hint is NoneType else hint
@@ -66,21 +66,21 @@ _EVERYWHERE = (HTTPStatus.BAD_REQUEST, HTTPStatus.INTERNAL_SERVER_ERROR)
 def answers(
     report: type | dict[str, Any], *problems: HTTPStatus, limited: bool = True
 ) -> dict[str | int, Any]:
-    """What a route may answer.
+    """Return the possible responses of a route.
 
     Args:
-        report: the type of a report, or a description of anything else.
-        problems: statuses of problems, besides those that every route may answer with.
-        limited: whether it is asked too often by whoever passes `SHASHKI_MAX_PER_MINUTE`.
+        report: the type of a report, or the description of another response.
+        problems: statuses of problems, besides those of every route.
+        limited: whether the route can answer 429, because `SHASHKI_MAX_PER_MINUTE` limits it.
     """
     schema = {"$ref": f"#/components/schemas/{Problem.__name__}"}
-    told: dict[str | int, Any] = {200: report if isinstance(report, dict) else model_of(report)}
+    responses: dict[str | int, Any] = {200: report if isinstance(report, dict) else model_of(report)}
     limits = (HTTPStatus.TOO_MANY_REQUESTS,) if limited else ()
     for status in (*_EVERYWHERE, *limits, *problems):
-        told[status.value] = {"description": status.phrase, "content": {MEDIA_TYPE: {"schema": schema}}}
-    return told
+        responses[status.value] = {"description": status.phrase, "content": {MEDIA_TYPE: {"schema": schema}}}
+    return responses
 
 
 def blueprint(name: str, about: str) -> APIBlueprint:
-    """An empty group of routes."""
+    """Return an empty group of routes."""
     return APIBlueprint(name, __name__, abp_tags=[Tag(name=name, description=about)])

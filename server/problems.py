@@ -1,7 +1,7 @@
-"""Errors as HTTP answers: the one place where exceptions become statuses, and the one shape they all have.
+"""Errors as HTTP responses: the one place where exceptions become statuses.
 
-The shape is that of RFC 9457, `application/problem+json`: `type`, `title`, `status`, `detail`. A `type` other
-than `about:blank` names the kind of problem and does not change; the texts may.
+Every error has the form of RFC 9457, `application/problem+json`: `type`, `title`, `status`, `detail`. A
+`type` other than `about:blank` identifies the kind of problem and does not change; the texts may change.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from tablebase.errors import (
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = 1
-"""After how many seconds to come again, where the service has too much to do."""
+"""Seconds after which to send a request again that the service is too busy for."""
 
-_TYPES = "tag:shashki-tablebase,2026:"  # RFC 4151: names that stay as they are and lead nowhere
+_TYPES = "tag:shashki-tablebase,2026:"  # RFC 4151: permanent names that are not addresses
 
 
 class ProblemReport(TypedDict):
     """Why there is no answer."""
 
     type: Annotated[
-        str, "the kind of problem, a name that does not change; about:blank: the status says it all"
+        str, "the kind of problem, a name that does not change; about:blank if the status says it all"
     ]
     title: Annotated[str, "the kind of problem, for people"]
     status: Annotated[int, "the status of the answer"]
@@ -46,22 +46,22 @@ class ProblemReport(TypedDict):
 
 
 class Fault(Enum):
-    """Whose fault an error is: that of whoever asked, or of this server."""
+    """Whose fault an error is: the user's or this server's."""
 
     USER = auto()
     OURS = auto()
 
 
 class BadParameterError(TablebaseError, ValueError):
-    """A parameter of a request that is missing or makes no sense: the message names it."""
+    """A missing or invalid parameter of a request; the message names it."""
 
 
 class BadBodyError(TablebaseError, ValueError):
-    """A body that is not what a request takes: the message says what is wrong with it."""
+    """A body that the request does not take; the message says what is wrong with it."""
 
 
 class UnsupportedMediaTypeError(TablebaseError, ValueError):
-    """A body of a type that a request does not take: the message says which it takes."""
+    """A body of a type that the request does not take; the message names the types that it takes."""
 
 
 class NoSuchMaterialError(TablebaseError, LookupError):
@@ -69,10 +69,10 @@ class NoSuchMaterialError(TablebaseError, LookupError):
 
 
 class RetryLaterError(TablebaseError, RuntimeError):
-    """A request that would be answered later.
+    """A request that may be answered later.
 
     Attributes:
-        seconds: after how many seconds to come again.
+        seconds: after how many seconds to send it again.
     """
 
     def __init__(self, message: str, seconds: int = RETRY_AFTER) -> None:
@@ -81,15 +81,15 @@ class RetryLaterError(TablebaseError, RuntimeError):
 
 
 class BusyError(RetryLaterError):
-    """More to do than this server does at a time."""
+    """More work than this server does at a time."""
 
 
 class TooManyRequestsError(RetryLaterError):
-    """More requests from one address than this server answers: the message says when to come again."""
+    """More requests from one address than this server answers; the message says when to send the next one."""
 
 
 class NoTablesError(TablebaseError, RuntimeError):
-    """A server without any tables."""
+    """A server without tables."""
 
 
 class _Kind(NamedTuple):
@@ -104,7 +104,7 @@ def _users(error: type[Exception], status: HTTPStatus, name: str, title: str) ->
     return _Kind(error, Fault.USER, status, _TYPES + name, title)
 
 
-# The first that fits is taken, so the particular ones stand before the general ones.
+# The first match counts, so subclasses come before their base classes.
 _KINDS = (
     _users(BadParameterError, HTTPStatus.BAD_REQUEST, "bad-parameter", "Bad parameter"),
     _users(BadBodyError, HTTPStatus.BAD_REQUEST, "bad-body", "Bad body"),
@@ -112,7 +112,7 @@ _KINDS = (
         UnsupportedMediaTypeError,
         HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         "unsupported-media-type",
-        "Not a type of body that is taken",
+        "Unsupported media type",
     ),
     _users(NoSuchMaterialError, HTTPStatus.NOT_FOUND, "no-such-material", "No table of this material"),
     _users(NoSuchPositionError, HTTPStatus.NOT_FOUND, "no-such-position", "No such position"),
@@ -134,17 +134,16 @@ _KINDS = (
     ),
     _Kind(Exception, Fault.OURS, HTTPStatus.INTERNAL_SERVER_ERROR, "about:blank", "Internal Server Error"),
 )
-_OURS_DETAIL = "the fault is this server's, not the request's, and has been logged; asking again may not help"
+_OURS_DETAIL = "this is an error of the server, not of the request; it was logged, and a retry may not help"
 
 
 def register_problems(app: Flask) -> None:
-    """Make an application answer every error with a problem, never with a page or a trace."""
+    """Make an application answer every error with a problem, never with an HTML page or a traceback."""
     app.register_error_handler(Exception, _answer)
 
     @app.after_request
     def empty(response: Response) -> Response:
-        # To another address, and of what may be asked there, the headers say everything; the page that the
-        # framework would send with them is for nobody.
+        # For a redirect or OPTIONS the headers say everything: drop the framework's HTML page.
         if response.status_code == HTTPStatus.PERMANENT_REDIRECT or request.method == "OPTIONS":
             response.set_data(b"")
             response.headers.pop("Content-Type", None)
@@ -152,10 +151,12 @@ def register_problems(app: Flask) -> None:
 
 
 def refuse_invalid(error: ValidationError) -> NoReturn:
-    """What flask-openapi3 is to do with what is not valid: raise our own error.
+    """Raise our own error for a request that flask-openapi3 finds invalid.
 
     Raises:
-        TablebaseError: the one that a check has raised, or one that says where what is wrong.
+        TablebaseError: the error that a validator raised.
+        BadBodyError: the body is invalid in another way; the message names the field.
+        BadParameterError: a parameter is invalid in another way; the message names it.
     """
     first = error.errors(include_url=False)[0]
     cause = first.get("ctx", {}).get("error")
@@ -164,15 +165,15 @@ def refuse_invalid(error: ValidationError) -> NoReturn:
     where = ".".join(map(str, first["loc"])) or "it"
     message = first["msg"].lower()
     if error.title.endswith("Body"):
-        raise BadBodyError(f"the body cannot be taken: {where}: {message}")
-    raise BadParameterError(f"the parameter {where}: {message}")
+        raise BadBodyError(f"the body is invalid: {where}: {message}")
+    raise BadParameterError(f"the parameter {where} is invalid: {message}")
 
 
 def problem_of(error: TablebaseError) -> ProblemReport:
-    """The problem that an error of the user's is, where one of many questions has it.
+    """Return the problem for an error that one of many positions of a request has.
 
     Raises:
-        TablebaseError: that error, where the fault is ours.
+        TablebaseError: the error itself, if it is this server's fault.
     """
     kind = _kind_of(error)
     if kind.fault is Fault.OURS:
@@ -181,7 +182,7 @@ def problem_of(error: TablebaseError) -> ProblemReport:
 
 
 def plain_problem(status: HTTPStatus, detail: str) -> str:
-    """The body of a problem that its status alone names, for what never reaches the application."""
+    """Return the body of a problem without a type of its own. It needs no application."""
     return json.dumps(_problem(status, "about:blank", status.phrase, detail))
 
 
@@ -205,16 +206,16 @@ def _answer(error: Exception) -> Response:
 
 
 def _answer_http(error: HTTPException) -> Response:
-    """The answer to what the framework itself refuses."""
+    """Return the response to a request that Flask or werkzeug refuses."""
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     path = quote(request.path)
     if isinstance(error, NotFound):
-        detail = f"there is nothing at {path}; /openapi/ shows what there is, and / is the page for people"
+        detail = f"there is nothing at {path}; /openapi/ lists the routes, and / is the web page"
     elif isinstance(error, MethodNotAllowed):
         allowed = ", ".join(sorted(error.valid_methods or ()))
         detail = f"{path} does not take {request.method}; it takes {allowed}"
     elif isinstance(error, RequestEntityTooLarge):
-        detail = f"the body is longer than {request.max_content_length} bytes; send it in parts"
+        detail = f"the body is longer than {request.max_content_length} bytes; split it into several requests"
     else:
         detail = error.description or status.phrase
     response = Response(plain_problem(status, detail), status, mimetype=MEDIA_TYPE)

@@ -1,4 +1,4 @@
-"""Parameters and bodies of requests: read, checked, and described for the OpenAPI document."""
+"""Parameters and bodies of requests: parsed, validated, and described for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ PDN = ("text/plain", "application/x-chess-pdn")
 
 
 class _Taken(NamedTuple):
+    """The media types of a route's body, others that are tolerated, and its greatest length in bytes."""
+
     types: tuple[str, ...]
     tolerated: tuple[str, ...]
     most_bytes: int
 
 
 def register_bodies(app: Flask, settings: Settings) -> None:
-    """Make an application refuse bodies that its routes do not take, before anything else is done."""
-    # A form is what curl says of any text unless it is told otherwise, and many programs say nothing at all.
+    """Make an application refuse bodies that its routes do not take, before it does anything else."""
+    # curl sends any text as a form unless told otherwise, and many programs send no type at all.
     unsaid = ("", "application/x-www-form-urlencoded", "application/octet-stream")
     taken = {
         "/v1/positions": _Taken((JSON,), (), settings.max_body_bytes),
@@ -50,10 +52,10 @@ def register_bodies(app: Flask, settings: Settings) -> None:
         request.max_content_length = most
         if request.mimetype not in types + tolerated:
             raise UnsupportedMediaTypeError(
-                f"the body is of the type {request.mimetype or 'nothing says what'}; "
-                f"{rule.rule} takes {' or '.join(types)}: name it in the header Content-Type"
+                f"the type of the body is {request.mimetype or 'missing'}; "
+                f"{rule.rule} takes {' or '.join(types)}: set the header Content-Type"
             )
-        # Of a body in chunks, no more is read than there may be, and that in silence.
+        # Werkzeug truncates chunked bodies at the limit without an error: check the length here.
         if request.content_length is None and len(request.get_data()) >= most:
             raise RequestEntityTooLarge
         if JSON in types:
@@ -65,39 +67,40 @@ def _check_json() -> None:
         body = request.get_json()
     except BadRequest:
         raise BadBodyError(
-            'the body is no JSON; send an object like {"positions": ["W:WKa1:BKh8"]}'
+            'the body is not JSON; send an object like {"positions": ["W:WKa1:BKh8"]}'
         ) from None
     except RecursionError:
-        raise BadBodyError("the body is JSON of more depth than anything here needs") from None
+        raise BadBodyError(
+            'the body is JSON with too many levels; send an object like {"positions": ["W:WKa1:BKh8"]}'
+        ) from None
     if not isinstance(body, dict):
-        raise BadBodyError('the body is JSON, but no object; send one like {"positions": ["W:WKa1:BKh8"]}')
+        raise BadBodyError('the body is JSON but not an object; send one like {"positions": ["W:WKa1:BKh8"]}')
 
 
 _WHOLE = re.compile(r"[0-9]{1,16}")
 _COUNT = re.compile(r"[0-9]{1,6}")
 
 MAX_SEED = 2**53 - 1
-"""The greatest seed: what every reader of JSON takes for a whole number."""
+"""The greatest seed: every reader of JSON can hold it as a whole number."""
 
 _OUTCOMES = [str(outcome) for outcome in Outcome if outcome is not Outcome.UNKNOWN]
 
 
 def _without_nulls(schema: dict[str, Any]) -> None:
-    """Leave out of a schema the defaults that only say that something is not given."""
+    """Remove defaults of null from a schema. They only say that a parameter is optional."""
     for described in schema.get("properties", {}).values():
         if described.get("default", ...) is None:
             del described["default"]
 
 
 class Parameters(BaseModel):
-    """The parameters of a route. One that is misspelt must not be taken for one that is not given, so others
-    are refused."""
+    """The parameters of a route. Unknown ones are refused, as they may be misspelt."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=_without_nulls)
 
     @classmethod
     def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
-        """The schema; kept, as flask-openapi3 asks for it with every request."""
+        """Return the schema. It is cached, as flask-openapi3 asks for it with every request."""
         return _schema_of(cls, args, tuple(options.items()))
 
     @validator(mode="before")
@@ -106,12 +109,12 @@ class Parameters(BaseModel):
         unknown = [name for name in given if name not in cls.model_fields]
         if unknown:
             names = ", ".join(map(quote, unknown))
-            are = "is no parameter" if len(unknown) == 1 else "are no parameters"
-            known = ", ".join(cls.model_fields) or "none"
-            raise BadParameterError(f"{names} {are} of {request.path}; there are {known}")
+            are = "is not a parameter" if len(unknown) == 1 else "are not parameters"
+            known = ", ".join(cls.model_fields) or "no parameters"
+            raise BadParameterError(f"{names} {are} of {request.path}; it takes {known}")
         for name in given:
             if (times := len(request.args.getlist(name))) > 1:
-                raise BadParameterError(f"the parameter {name} is there {times} times; give it once")
+                raise BadParameterError(f"the parameter {name} is given {times} times; give it once")
         return given
 
 
@@ -150,7 +153,9 @@ def _numbering(text: str | None) -> Numbering | None:
 
 def _outcome(text: str) -> Outcome:
     if text not in _OUTCOMES:
-        raise BadParameterError(f"the parameter outcome is {quote(text)}; there are {', '.join(_OUTCOMES)}")
+        raise BadParameterError(
+            f"the parameter outcome is {quote(text)}; it is one of {', '.join(_OUTCOMES)}"
+        )
     return Outcome(text)
 
 
@@ -176,46 +181,50 @@ class NoParameters(Parameters):
 
 
 class GamesParameters(Parameters):
-    """What games are judged by."""
+    """The rules to judge games by."""
 
     ruleset: _Ruleset = Field(OFFICIAL, description="the draw rules to judge by")
     numbering: _Numbering = Field(
-        None, description="what squares written as numbers mean: the square that has number 1"
+        None, description="which square has number 1, if squares are written as numbers"
     )
 
 
 class PositionParameters(Parameters):
-    """A position, and its game as far as the draw rules ask."""
+    """A position with the counters of its game."""
 
-    fen: str = Field(description="the position, like W:WKa1,c3:BKh8; it may have the counters of its game")
+    fen: str = Field(
+        description="the FEN of the position, like W:WKa1,c3:BKh8; it may have the counters of its game"
+    )
     ruleset: _Ruleset = Field(OFFICIAL, description="the draw rules to judge by")
     numbering: _Numbering = Field(
-        None, description="what squares written as numbers mean: the square that has number 1"
+        None, description="which square has number 1, if squares are written as numbers"
     )
     king_plies: _Counted = Field(None, description="plies in a row by kings only, without a capture")
     balance_plies: _Counted = Field(None, description="plies since the last capture or promotion")
     three_kings_moves: _Counted = Field(
-        None, description="the stronger side's own moves since it has three kings or more against one"
+        None, description="the stronger side's own moves since it has had three kings or more against one"
     )
     road_moves: _Counted = Field(
-        None, description="the stronger side's own moves since the lone king stands on the main road"
+        None, description="the stronger side's own moves since the lone king has been on the main road"
     )
-    repetitions: _Counted = Field(None, description="how many times the position has come up")
+    repetitions: _Counted = Field(None, description="how many times the position has occurred")
 
     @validator(mode="before")
     @classmethod
     def _ask_for_a_position(cls, given: dict[str, Any]) -> dict[str, Any]:
         if "fen" not in given:
             raise BadParameterError(
-                f"the parameter fen is missing; ask like {request.path}?fen=W:WKa1,c3:BKh8"
+                f"the parameter fen is missing; give it as in {request.path}?fen=W:WKa1,c3:BKh8"
             )
         return given
 
     def clock(self) -> Clock:
-        """The position with the counters of its game and the rules to judge it by.
+        """Return the position with its counters and the rules to judge it by.
 
         Raises:
-            NotationError, IllegalPositionError, CounterError: it is none.
+            NotationError: the FEN cannot be read.
+            IllegalPositionError: the position is illegal.
+            CounterError: a counter is unknown, or has an impossible value.
         """
         counters = {counter: getattr(self, counter) for counter in CounterName}
         given = {counter: count for counter, count in counters.items() if count is not None}
@@ -223,7 +232,7 @@ class PositionParameters(Parameters):
 
 
 class LineParameters(PositionParameters):
-    """Where a line begins, and how long it may be."""
+    """The start of a line, and its greatest length."""
 
     DEFAULT: ClassVar[int] = 100
 
@@ -231,42 +240,42 @@ class LineParameters(PositionParameters):
         int | None,
         _whole_number(10**9),
         WithJsonSchema({"type": "integer", "minimum": 0, "default": DEFAULT}),
-    ] = Field(None, description="the most plies of the line, up to 500 unless the service is set otherwise")
+    ] = Field(None, description="the most plies of the line, up to 500 unless the service has another limit")
 
     def plies(self) -> int:
-        """The most plies of the line.
+        """Return the greatest length of the line, in plies.
 
         Raises:
-            BadParameterError: more than the service allows.
+            BadParameterError: it is more than the service allows.
         """
         most = current_service().settings.max_line_plies
         if self.limit is None:
             return min(self.DEFAULT, most)
         if self.limit > most:
-            raise BadParameterError(f"the parameter limit is {self.limit}; a line has {most} plies at most")
+            raise BadParameterError(f"the parameter limit is {self.limit}; a line has at most {most} plies")
         return self.limit
 
 
 class RandomParameters(Parameters):
-    """What kind of position is asked for."""
+    """The kind of position to choose."""
 
     material: str | None = Field(
-        None, description="the pieces, those of the side to move first, like KKMvK; any if not given"
+        None, description="the pieces, side to move first, like KKMvK; any material if not given"
     )
     outcome: Annotated[
         Outcome | None, BeforeValidator(_outcome), WithJsonSchema({"type": "string", "enum": _OUTCOMES})
-    ] = Field(None, description="for the side to move, from fresh counters; any if not given")
+    ] = Field(None, description="for the side to move, from fresh counters; any outcome if not given")
     seed: Annotated[
         int | None,
         _whole_number(MAX_SEED),
         WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_SEED}),
-    ] = Field(None, description="the same seed gives the same position; chance chooses one if not given")
+    ] = Field(None, description="the same seed gives the same position; random if not given")
 
 
 class MaterialPath(BaseModel):
-    """A material in an address."""
+    """A material in a URL."""
 
-    name: str = Field(description="the pieces, those of the side to move first, kings before men, like KKMvK")
+    name: str = Field(description="the pieces, side to move first, kings before men, like KKMvK")
 
 
 class PositionsBody(BaseModel):
@@ -275,7 +284,7 @@ class PositionsBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=_without_nulls)
 
     positions: list[str] = Field(
-        description="FENs, up to 1000 unless the service is set otherwise", json_schema_extra={"minItems": 1}
+        description="FENs, up to 1000 unless the service has another limit", json_schema_extra={"minItems": 1}
     )
     ruleset: Annotated[
         str | None,
@@ -284,24 +293,36 @@ class PositionsBody(BaseModel):
     numbering: Annotated[
         str | None,
         WithJsonSchema({"anyOf": [{"type": "string", "enum": [*map(str, Numbering)]}, {"type": "null"}]}),
-    ] = Field(None, description="what squares written as numbers mean: the square that has number 1")
+    ] = Field(None, description="which square has number 1, if squares are written as numbers")
 
     def check_size(self) -> None:
-        """Raises BadBodyError for no positions, or more than the service allows."""
+        """Check the number of positions.
+
+        Raises:
+            BadBodyError: there are none, or more than the service allows.
+        """
         if not self.positions:
             raise BadBodyError("positions is empty; send at least one FEN, like W:WKa1:BKh8")
         most = current_service().settings.max_positions
         if len(self.positions) > most:
             raise BadBodyError(
-                f"positions has {len(self.positions)} FENs; send {most} at most in one request"
+                f"positions has {len(self.positions)} FENs; send at most {most} in one request"
             )
 
     def rules(self) -> Ruleset:
-        """The draw rules. Raises RulesetError for a name that is none."""
+        """Return the draw rules.
+
+        Raises:
+            RulesetError: there is no ruleset of this name.
+        """
         return OFFICIAL if self.ruleset is None else find_ruleset(self.ruleset)
 
     def squares(self) -> Numbering | None:
-        """The numbering. Raises BadBodyError for one that is none."""
+        """Return the numbering.
+
+        Raises:
+            BadBodyError: there is no such numbering.
+        """
         try:
             return find_numbering(self.numbering)
         except NotationError as error:

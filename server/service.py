@@ -1,4 +1,4 @@
-"""What an application answers from: its tables, what is known of them, its settings."""
+"""The service behind an application: its tables, their catalog, its settings."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _EXTENSION = "shashki"
 
 @dataclass(frozen=True)
 class Service:
-    """The tables of an application with what belongs to them.
+    """The tables of an application, and what belongs to them.
 
     Attributes:
-        settings: its settings.
-        tablebase: its tables, open.
-        catalog: what is known of them.
-        etag: a name for everything that answers depend on besides the question.
+        settings: the settings.
+        tablebase: the open tables.
+        catalog: the catalog of the tables.
+        etag: the version of everything besides the request that responses depend on.
         compiled: whether compiled kernels probe the tables.
-        heavy: how many requests that may take long can still be begun.
+        heavy: a semaphore that limits long requests.
     """
 
     settings: Settings
@@ -38,26 +38,26 @@ class Service:
 
     @classmethod
     def of(cls, settings: Settings, tablebase: Tablebase, catalog: Catalog, compiled: bool) -> Service:
-        """The service over these tables."""
+        """Return the service over these tables."""
         etag = f"{catalog.version}-{__version__}"
         return cls(settings, tablebase, catalog, etag, compiled, BoundedSemaphore(settings.max_heavy))
 
     def search(self) -> RuleSearch:
-        """What looks ahead for one request, as far as the settings allow."""
+        """Return a rule search for one request, with the limits of the settings."""
         return RuleSearch(self.tablebase, self.settings.position_effort, self.settings.request_effort)
 
     def register(self, app: Flask) -> None:
-        """Make an application answer from it."""
+        """Make an application answer from this service."""
         app.extensions[_EXTENSION] = self
 
 
 def get_service(app: Flask) -> Service:
-    """What an application answers from."""
+    """Return the service of an application."""
     service = app.extensions[_EXTENSION]
     assert isinstance(service, Service)
     return service
 
 
 def current_service() -> Service:
-    """What the application of the present request answers from."""
+    """Return the service of the current request's application."""
     return get_service(current_app)

@@ -1,6 +1,6 @@
-"""The server of `shashki serve`: granian, its processes forked from one that has opened the tables.
+"""The server of `shashki serve`: granian, with processes forked from one that has opened the tables.
 
-What was measured of it beside others is told in docs/service.md.
+docs/service.md has the measurements of it and of other servers.
 """
 
 from __future__ import annotations
@@ -31,32 +31,33 @@ if TYPE_CHECKING:
     from flask import Flask
 
 MAX_ACTIVE = 2
-"""Requests that a process works on at a time. Python code of one process runs on one core, so a second one
-only keeps short requests from waiting behind a long one; more of them make all answers late."""
+"""Requests that a process works on at a time. Python code of a process runs on one core. A second request
+keeps short ones from waiting behind a long one; more would delay all responses.
+"""
 MAX_RECEIVING = 32
-"""Bodies that a process receives at a time, however slowly."""
+"""Bodies that a process receives at a time. Further ones are refused with 503."""
 THREADS = 64
 """Requests that a process has at a time: worked on, being received, or waiting."""
 STOP_SECONDS = 30
-"""How long requests in flight may take to end once the server is to stop."""
+"""Seconds for requests in flight to end after the server is told to stop."""
 
 
-class _MeantSo(logging.Filter):
-    """Keeps out the server's warning of many threads: most of ours only wait (`server.limits`)."""
+class _ThreadWarningFilter(logging.Filter):
+    """Drops granian's warning about many threads: most of ours only wait (`server.limits`)."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a line is to be written."""
+        """Whether to write the record."""
         return "Python threads" not in record.getMessage()
 
 
-_LOGGED_TO_STDERR = {
-    "filters": {"meant-so": {"()": _MeantSo}},
+_LOG_CONFIG = {
+    "filters": {"thread-warning": {"()": _ThreadWarningFilter}},
     "handlers": {
         name: {
             "formatter": name,
             "class": "logging.StreamHandler",
             "stream": "ext://sys.stderr",
-            "filters": ["meant-so"],
+            "filters": ["thread-warning"],
         }
         for name in ("generic", "access")
     },
@@ -69,86 +70,86 @@ _ACCESS = '%(addr)s [%(time)s] "%(method)s %(path)s %(protocol)s" %(status)d %(d
 
 
 class AddressError(TablebaseError, OSError):
-    """An address that cannot be served on: the message says why, and what to do."""
+    """An address that cannot be served on; the message says why, and what to do."""
 
 
 @contextmanager
 def reserve_address(host: str, port: int) -> Iterator[tuple[str, int]]:
-    """An address to serve on, kept from others until its server is there; port 0 takes a free one.
+    """Reserve an address until the server listens on it. Port 0 chooses a free port.
 
     Yields:
-        Its numeric host, and its port.
+        The numeric host and the port.
 
     Raises:
-        AddressError: the address is in use, or not of this machine, or not allowed.
+        AddressError: the address is in use, is not one of this machine, or is not allowed.
     """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        # Who listens alone can tell that nobody else does.
-        with socket.create_server((host, port), family=family) as alone:
-            address = alone.getsockname()
+        # Bind without SO_REUSEPORT first: this fails if another process listens here.
+        with socket.create_server((host, port), family=family) as probe:
+            address = probe.getsockname()
         keeper = socket.socket(family)
         with closing(keeper):
             keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if hasattr(socket, "SO_REUSEPORT"):
-                # Every process of the server listens for itself, beside the others.
+                # Each process of the server binds the address itself.
                 keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
                 keeper.bind(address)
             yield address[:2]
     except OSError as error:
         if isinstance(error, TablebaseError):
             raise
-        raise AddressError(f"cannot serve on {_joined(host, port)}: {_why(error)}") from None
+        raise AddressError(f"cannot serve on {_host_and_port(host, port)}: {_reason(error)}") from None
 
 
-def _why(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
-        return "another program serves there already; name another port with --port"
+        return "another program already serves there; choose another port with --port"
     if error.errno == errno.EACCES:
-        return "the system does not allow it (ports below 1024 need rights); name another port with --port"
+        return "the system does not allow it (ports below 1024 need root); choose another port with --port"
     if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
-        return "this is no address of this machine; name one with --host, like 127.0.0.1 or 0.0.0.0"
+        return "this is not an address of this machine; set one with --host, like 127.0.0.1 or 0.0.0.0"
     return error.strerror or str(error)
 
 
 def url_of(host: str, port: int) -> str:
-    """Where a browser finds what listens, e.g. `http://127.0.0.1:8000/`."""
-    return f"http://{_joined(host, port)}/"
+    """Return the URL of the server, for example `http://127.0.0.1:8000/`."""
+    return f"http://{_host_and_port(host, port)}/"
 
 
-def _joined(host: str, port: int) -> str:
+def _host_and_port(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 _prepared: Flask | None = None
 
-# A terminal sends SIGINT and SIGHUP to all processes of a group. Only the main one takes them, and it ends
-# the workers with SIGTERM: a worker of granian that takes two signals within moments loses both, and is
+# A terminal sends SIGINT and SIGHUP to all processes of a group. Only the main process handles them, and ends
+# the workers with SIGTERM. A worker of granian that gets two signals within moments ignores both, and is
 # killed after STOP_SECONDS.
-_FROM_A_TERMINAL = {signal.SIGINT, signal.SIGHUP} if hasattr(signal, "SIGHUP") else {signal.SIGINT}
+_TERMINAL_SIGNALS = {signal.SIGINT, signal.SIGHUP} if hasattr(signal, "SIGHUP") else {signal.SIGINT}
 
 
 def _hold_signals() -> None:
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, *_FROM_A_TERMINAL})
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, *_TERMINAL_SIGNALS})
 
 
 def _release_signals() -> None:
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, *_FROM_A_TERMINAL})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, *_TERMINAL_SIGNALS})
 
 
-def _leave_signals_to_the_main_process() -> None:
-    # A new worker inherits the main process's handlers, which would swallow a SIGTERM that comes before
-    # granian installs the worker's own.
+def _reset_worker_signals() -> None:
+    # A new worker inherits the main process's handlers. They would swallow a SIGTERM that arrives before
+    # granian installs the worker's own handlers.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 def _application(config: dict[str, Any]) -> RequestGate:
-    """The application of a process: the one that it was forked with, or else one of its own."""
+    """Return the application of a process: the one it was forked with, or a new one."""
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_BLOCK, _FROM_A_TERMINAL)  # for systems without fork
+        signal.pthread_sigmask(signal.SIG_BLOCK, _TERMINAL_SIGNALS)  # for systems without fork
     if _prepared is not None:
-        gc.freeze()  # what was there before stays: looking through it would only copy shared pages
+        gc.freeze()  # objects from before the fork stay: collecting them would only copy shared pages
         app = _prepared
     else:
         from server.app import create_app
@@ -172,10 +173,11 @@ def serve(
 
     Args:
         app: the application.
-        config: what it was made of, for systems on which processes cannot be forked.
-        host, port: where; see `reserved`.
-        workers: processes.
-        log_requests: whether to write a line to stderr for every request.
+        config: the configuration of the application, for systems without fork.
+        host: the host from `reserve_address`.
+        port: the port from `reserve_address`.
+        workers: the number of processes.
+        log_requests: whether to log every request to stderr.
         when_ready: called once, when the first process listens.
     """
     global _prepared
@@ -190,7 +192,7 @@ def serve(
         http=HTTPModes.http1,
         websockets=False,
         log_level=LogLevels.warning,
-        log_dictconfig=_LOGGED_TO_STDERR,
+        log_dictconfig=_LOG_CONFIG,
         log_access=log_requests,
         log_access_format=_ACCESS,
         respawn_failed_workers=True,
@@ -200,12 +202,12 @@ def serve(
         os.register_at_fork(
             before=_hold_signals,
             after_in_parent=_release_signals,
-            after_in_child=_leave_signals_to_the_main_process,
+            after_in_child=_reset_worker_signals,
         )
-    # On SIGHUP, granian would start new workers and go on without the terminal.
+    # On SIGHUP, granian would restart its workers and keep running without the terminal.
     ignored = hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     vars(server)["signal_handler_reload"] = _ignore if ignored else server.signal_handler_interrupt
-    Thread(target=_tell, args=(host, port, when_ready), daemon=True).start()
+    Thread(target=_announce_when_ready, args=(host, port, when_ready), daemon=True).start()
     try:
         server.serve(target_loader=partial(_application, config), wrap_loader=False)
     finally:
@@ -216,7 +218,7 @@ def _ignore(number: int, frame: FrameType | None) -> None:
     pass
 
 
-def _tell(host: str, port: int, when_ready: Callable[[], None]) -> None:
+def _announce_when_ready(host: str, port: int, when_ready: Callable[[], None]) -> None:
     while True:
         with suppress(OSError), socket.create_connection((host, port), timeout=1):
             break

@@ -1,8 +1,8 @@
-"""The settings of the service: each with its meaning, its bounds and its default, here and nowhere else.
+"""The settings of the service: the only place with their meaning, bounds and defaults.
 
-A setting `cache_bytes` comes from the environment as `SHASHKI_CACHE_BYTES`, or from whoever calls
-`create_app` as `CACHE_BYTES`, which goes first. Where the tables are is told apart
-(`tablebase.tables.files`)."""
+The environment variable of the setting `cache_bytes` is `SHASHKI_CACHE_BYTES`. A caller of `create_app` gives
+it as `CACHE_BYTES`, which takes precedence. The data directory is not a setting (`tablebase.tables.files`).
+"""
 
 from __future__ import annotations
 
@@ -19,33 +19,31 @@ from tablebase.report.positions import SEARCH_EFFORT
 from tablebase.tables.table import DEFAULT_CACHE_BYTES
 
 PREFIX = "SHASHKI_"
-"""What a setting's name begins with in the environment."""
+"""The prefix of a setting's environment variable."""
 
 _Bytes = Annotated[int, Field(ge=0, le=1 << 40)]
 _Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 
 
 class SettingsError(ArgumentError):
-    """A setting that makes no sense: the message names it, and says what it may be."""
+    """An invalid setting; the message names it and says what is allowed."""
 
 
 class Settings(BaseModel):
-    """What can be set, for each process that answers."""
+    """The settings, for each process."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    cache_bytes: _Bytes = Field(
-        DEFAULT_CACHE_BYTES, description="how much memory decoded frames may take, in bytes"
-    )
+    cache_bytes: _Bytes = Field(DEFAULT_CACHE_BYTES, description="memory for decoded frames, in bytes")
     array_bytes: _Bytes = Field(
         64 << 20,
-        description="how much memory tables that are decoded as a whole may take, in bytes: random positions "
-        "with a rare outcome ask for those",
+        description="memory for tables that are decoded as a whole, in bytes: random positions with a rare "
+        "outcome need them",
     )
     compiled: Literal["auto", "yes", "no"] = Field(
         "auto",
-        description="whether to probe by compiled kernels, which takes numba, a second at the start and some "
-        "120 MB of memory: `auto` where numba is installed, `yes`, `no`",
+        description="whether to probe by compiled kernels, which need numba, a second at the start and some "
+        "120 MB of memory: `auto` if numba is installed, `yes`, `no`",
     )
     max_body_bytes: _Bytes = Field(
         256 << 10, description="the longest body of `POST /v1/positions`, in bytes"
@@ -57,38 +55,38 @@ class Settings(BaseModel):
     max_positions: _Count = Field(1000, description="the most positions of one `POST /v1/positions`")
     max_games: _Count = Field(50, description="the most games of one `POST /v1/game`")
     max_game_plies: _Count = Field(
-        MAX_PLIES, description="the most plies of a game that are followed; more are a problem of that game"
+        MAX_PLIES, description="the most plies of a game to replay; a longer game has a problem that says so"
     )
     max_line_plies: _Count = Field(500, description="the longest line of `/v1/line`, in plies")
     position_effort: _Count = Field(
         SEARCH_EFFORT,
-        description="how many positions are looked at for one position and its moves, where the tables alone "
-        "do not tell how a game ends under the rules",
+        description="how many positions to search for one position and its moves, if the tables alone do not "
+        "tell how a game ends under the rules",
     )
     request_effort: _Count = Field(
         10_000,
-        description="the same for all of one `POST /v1/game`, `POST /v1/positions` or `/v1/line` together: a "
-        "second or two, where they are all needed. What comes after that is told by tables alone",
+        description="how many positions to search for a whole `POST /v1/game`, `POST /v1/positions` or "
+        "`/v1/line`: a second or two. After that the tables alone answer",
     )
     random_effort: _Count = Field(
         1_000_000,
-        description="how many positions may be probed for one random position, of an outcome that hardly any "
-        "has: a second or two; without compiled kernels a fiftieth of them",
+        description="how many positions to probe for one random position with a rare outcome: a second or "
+        "two; without compiled kernels a fiftieth of them",
     )
     max_heavy: _Count = Field(
         1,
-        description="how many of the requests that may take seconds (`/v1/line`, `/v1/random`, "
-        "`/v1/positions`, `/v1/game`) are worked on at a time by one process; others are told to come again",
+        description="how many requests that may take seconds (`/v1/line`, `/v1/random`, `/v1/positions`, "
+        "`/v1/game`) a process works on at a time; others get 503",
     )
     max_per_minute: Annotated[int, Field(ge=0, le=1_000_000_000)] = Field(
         0,
-        description="how many requests for `/v1/` of one address a process answers in a minute; 0: all of "
-        "them. Behind a proxy every request has the address of the proxy, so that it has to do this",
+        description="how many requests for `/v1/` a process answers per minute and address; 0: no limit. "
+        "Behind a proxy every request has the address of the proxy, so set the limit there",
     )
 
 
 def misspelt(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Variables of the environment that are no settings, and the settings that they look much like."""
+    """Return environment variables that look like misspelt settings, with the likely setting of each."""
     known = [PREFIX + name.upper() for name in Settings.model_fields]
     close = {
         name: get_close_matches(name, known, 1, cutoff=0.85)
@@ -101,10 +99,10 @@ def misspelt(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
 def load_settings(
     given: Mapping[str, object] | None = None, environment: Mapping[str, str] = os.environ
 ) -> Settings:
-    """The settings, from the environment and as they are given, by their names in capitals.
+    """Return the settings from the environment and from `given`, which has names in capitals.
 
     Raises:
-        SettingsError: one makes no sense.
+        SettingsError: a setting is out of range.
     """
     names = {name: name.upper() for name in Settings.model_fields}
     values: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Values of whole slices by sweeping until nothing changes, and tables made of them, to try verifiers on."""
+"""Solve whole slices by sweeps until nothing changes, and write tables from them, to test the verifier."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ SOLVED = (Metric.WDL, Metric.DTC, Metric.DTW)
 
 
 def solve(slices: list[Material], limit: int) -> ValueArrays:
-    """All values, by comparing with the successors and putting right what differs, until nothing does."""
+    """Return all values: compare them with their successors and correct them until nothing differs."""
     layout = layout_of(slices)
     slots = int(layout.start[-1])
     arena = ValueArrays(
@@ -42,7 +42,7 @@ def pairs(slices: list[Material]) -> list[set[Material]]:
 
 def improve(arena: ValueArrays, number: int, positions: int, limit: int) -> int:
     improved = 0
-    # Piece by piece from the end, where men have the least way to go: so that news travels fast.
+    # Chunk by chunk from the end, where men have the fewest steps left: values spread faster this way.
     for first in reversed(range(0, positions, CHUNK)):
         out = np.empty((CHUNK, 5), np.int64)
         indices = np.arange(first, min(first + CHUNK, positions))

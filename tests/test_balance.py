@@ -137,7 +137,7 @@ def test_tables_under_tight_limits_pass_the_verifier(
     monkeypatch.setitem(RULESETS, ruleset.name, ruleset)
     generate(tmp_path, 4, jobs=2, ruleset=ruleset)
     report = verify(tmp_path, jobs=2)
-    assert report.problems == []
+    assert report.findings == []
     needed = {
         int(dtb)
         for material in (Material.parse("KKMvK"), Material.parse("KMvKM"))

@@ -23,10 +23,10 @@ from generator.reports.lone_kings import (
     features,
     find_rule,
     lone_king_materials,
-    moves_off_the_road,
+    main_road_retrograde,
 )
 from generator.run import generate
-from generator.verify.values import Values
+from generator.verify.values import InMemoryValues
 from tablebase import MissingTableError, Position, Tablebase, open_tablebase
 from tablebase.board.material import Material, materials
 from tablebase.board.position import Color, legal_moves, position_after
@@ -57,11 +57,11 @@ def tablebase(tables4: Path) -> Iterator[Tablebase]:
 
 
 @pytest.fixture
-def values(tables4: Path) -> Iterator[Values]:
+def values(tables4: Path) -> Iterator[InMemoryValues]:
     """Outcomes against a lone king; a test may change them."""
     slices = capture_closure(map(Material.parse, AGAINST_ONE))
     with ThreadPoolExecutor(2) as pool:
-        found = Values(tables4, slices, (Metric.WDL,), OFFICIAL, pool, 2)
+        found = InMemoryValues(tables4, slices, (Metric.WDL,), OFFICIAL, pool, 2)
         found.fill(lambda done: None)
         yield found
 
@@ -93,7 +93,7 @@ def test_the_materials_are_those_of_the_rules() -> None:
         assert main_road[0] is (ROAD_WITH_THREE_MEN if text == "MMMvK" else OFFICIAL)
 
 
-def test_what_captures_leave_behind() -> None:
+def test_capture_closure_of_lone_king_materials() -> None:
     """Every material that a capture leads to is named, over all positions of two slices."""
     for text in ("KMvMM", "MvKM"):
         material = Material.parse(text)
@@ -153,7 +153,7 @@ def test_wins_that_take_more_moves_than_the_road_rule_gives(check: DrawCheck) ->
             assert beyond <= standing.won
 
 
-def test_examples_are_what_they_are_said_to_be(check: DrawCheck, tablebase: Tablebase) -> None:
+def test_example_positions_have_the_reported_values(check: DrawCheck, tablebase: Tablebase) -> None:
     seen = 0
     for found in check.lone_kings:
         for standing, on in ((found.on_road, True), (found.off_road, False)):
@@ -169,7 +169,7 @@ def test_examples_are_what_they_are_said_to_be(check: DrawCheck, tablebase: Tabl
     assert seen == 16
 
 
-def test_off_the_road_three_kings_win_unless_something_can_be_taken(check: DrawCheck) -> None:
+def test_three_kings_win_off_the_road_unless_a_capture(check: DrawCheck) -> None:
     # Petrov's triangle; the rule's 15 moves are enough for each of these wins, which take 13 at most.
     found = found_of(check, "KKKvK")
     assert (found.off_road.drawn > 0, found.off_road.drawn_quiet) == (True, 0)
@@ -201,17 +201,19 @@ def test_how_many_wins_need_more_than_five_moves(check: DrawCheck, tablebase: Ta
 class Road:
     """The sweep's answer for every position with the lone king on the main road."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: InMemoryValues) -> None:
         self.values = values
         stronger = [Material.parse(text) for text in AGAINST_ONE]
         every = [*stronger, *(material.mirror for material in stronger)]
-        numbers = [values.number(material) for material in every]
+        numbers = [values.slice_id(material) for material in every]
         layout = values.arena.layout
         on_road = [
             features(layout, number, place >= len(stronger)) & ON_ROAD != 0
             for place, number in enumerate(numbers)
         ]
-        needed = moves_off_the_road(values.arena, numbers[: len(stronger)], numbers[len(stronger) :], on_road)
+        needed = main_road_retrograde(
+            values.arena, numbers[: len(stronger)], numbers[len(stronger) :], on_road
+        )
         self.needed: dict[Material, NDArray[np.uint8]] = {
             material: needed[layout.start[number] : layout.start[number + 1]]
             for material, number in zip(every, numbers, strict=True)
@@ -225,7 +227,7 @@ class Road:
 
 
 @pytest.mark.parametrize("text", [*AGAINST_ONE[:3], "KvKKK", "KvKKM", "KvKMM"])
-def test_the_sweep_and_the_search_agree(values: Values, tablebase: Tablebase, text: str) -> None:
+def test_retrograde_and_search_agree(values: InMemoryValues, tablebase: Tablebase, text: str) -> None:
     material = Material.parse(text)
     road = Road(values)
     stronger = Color.WHITE if text in AGAINST_ONE else Color.BLACK
@@ -240,7 +242,7 @@ def test_the_sweep_and_the_search_agree(values: Values, tablebase: Tablebase, te
     assert compared >= min(2 * SAMPLE, int((needed <= MOST_MOVES).sum()))
 
 
-def test_three_men_by_a_plain_search(values: Values, tablebase: Tablebase) -> None:
+def test_three_men_by_a_plain_search(values: InMemoryValues, tablebase: Tablebase) -> None:
     rule = ROAD_WITH_THREE_MEN.rule(RuleName.MAIN_ROAD)
     assert rule is not None
     scope = rule.limits[0].scope
@@ -261,12 +263,12 @@ def test_three_men_by_a_plain_search(values: Values, tablebase: Tablebase) -> No
             assert [enough(position, moves - 1), enough(position, moves)] == [False, True], position.to_fen()
 
 
-def test_tables_that_contradict_each_other_are_an_error(values: Values) -> None:
+def test_tables_that_contradict_each_other_are_an_error(values: InMemoryValues) -> None:
     for text in AGAINST_ONE:
-        number = values.number(Material.parse(text).mirror)
+        number = values.slice_id(Material.parse(text).mirror)
         start = values.arena.layout.start
         values.arena.wdl[start[number] : start[number + 1]] = 0
-    with pytest.raises(DamagedTableError, match=r"contradict each other: in [0-9,]+ positions"):
+    with pytest.raises(DamagedTableError, match=r"contradict each other: from [0-9,]+ won positions"):
         Road(values)
 
 

@@ -40,7 +40,7 @@ def test_what_is_named_is_made_with_what_it_leads_to(tables4: Path, tmp_path: Pa
         assert path.read_bytes() == (tables4 / path.name).read_bytes()
     assert len(list(data.glob("*v*.*"))) == sum(len(record.files) for record in made.values())
     report = verify(data)
-    assert report.ok, report.problems
+    assert report.ok, report.findings
     assert (report.slices, report.notes) == (15, [])
     assert main([*command, "KMMvK"]) == 0
     assert capsys.readouterr().out.startswith("nothing to do: KMMvK and all that it leads to are in")

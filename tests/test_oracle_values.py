@@ -314,7 +314,7 @@ def test_a_sample_of_5_pieces_verifies(tables5: Path, capsys: pytest.CaptureFixt
 
 def test_all_of_2_to_4_pieces_verifies(tables4: Path) -> None:
     report = verify(tables4)
-    assert report.ok, list(map(str, report.problems))
+    assert report.ok, list(map(str, report.findings))
     assert report.counted
     assert report.metrics == tuple(Metric)
     assert report.positions == sum(POSITIONS[pieces] for pieces in (2, 3, 4))
@@ -323,7 +323,7 @@ def test_all_of_2_to_4_pieces_verifies(tables4: Path) -> None:
 @pytest.mark.whole
 def test_all_of_2_to_5_pieces_verifies(tables5: Path) -> None:
     report = verify(tables5)
-    assert report.ok, list(map(str, report.problems))
+    assert report.ok, list(map(str, report.findings))
     assert report.counted
     assert report.positions == sum(POSITIONS.values())
     assert len(report.notes) == 0

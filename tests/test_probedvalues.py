@@ -1,4 +1,4 @@
-"""The verifier where all values do not fit in memory: those of a sample are looked up in the files."""
+"""The verifier if the values do not fit in memory: it reads a sample from the files."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -32,8 +32,8 @@ def probed(directory: Path, sample: float = 1.0, seed: int = 1, jobs: int = 2) -
 
 
 def the_problem(report: Report) -> Any:
-    assert len(report.problems) == 1, list(map(str, report.problems))
-    return report.problems[0]
+    assert len(report.findings) == 1, list(map(str, report.findings))
+    return report.findings[0]
 
 
 def has_capture(position: Position) -> bool:
@@ -66,18 +66,18 @@ def keep_metrics(directory: Path, metrics: tuple[Metric, ...]) -> None:
 # What it takes
 
 
-def test_without_a_sample_it_is_refused(tables3: Path) -> None:
-    with pytest.raises(PlanError, match=r"199,520 positions takes about .*, of 1 KB given; .*--sample"):
+def test_too_little_memory_without_sample_is_refused(tables3: Path) -> None:
+    with pytest.raises(
+        PlanError, match=r"199,520 positions takes about .*, but the limit is 1 KB; .*--sample"
+    ):
         verify(tables3, memory=LITTLE)
 
 
-def test_what_is_available_counts_where_nothing_is_said(
-    tables3: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_available_memory_is_the_default_limit(tables3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not verify(tables3, 0.01).probed
     monkeypatch.setattr("generator.verify.verify.available_memory", lambda: 1 << 19)
     assert verify(tables3, 0.01).probed
-    with pytest.raises(PlanError, match="524 KB available"):
+    with pytest.raises(PlanError, match="524 KB is available"):
         verify(tables3)
     assert verify(tables3, memory=1 << 30).counted
 
@@ -87,7 +87,7 @@ def test_what_is_available_counts_where_nothing_is_said(
 
 def test_a_whole_sample_compares_as_much_as_all(tables3: Path) -> None:
     report = probed(tables3)
-    assert report.ok, list(map(str, report.problems))
+    assert report.ok, list(map(str, report.findings))
     assert report.compared == verify(tables3).compared
     assert report.left_out == 0
     (note,) = report.notes
@@ -111,7 +111,7 @@ def test_a_sample_can_be_repeated(tables3: Path) -> None:
 def test_fewer_metrics_are_compared_as_far_as_they_go(copy3: Path, metrics: tuple[Metric, ...]) -> None:
     keep_metrics(copy3, metrics)
     report = probed(copy3)
-    assert report.ok, list(map(str, report.problems))
+    assert report.ok, list(map(str, report.findings))
     assert report.metrics == metrics
     assert any(".dtb" in note for note in report.notes)
     material = Material.parse("KKvM")
@@ -155,17 +155,17 @@ def test_one_changed_value_is_named(
         change(copy3, material, {index: right}, metric)
 
 
-def test_a_fault_is_found_from_a_position_before_it(copy3: Path) -> None:
+def test_root_cause_is_found_from_a_predecessor(copy3: Path) -> None:
     """A loss made a win shows at every position from which a move leads to it, and is named itself."""
     material = Material.parse("KvKK")
     index = places(copy3, material, -2, 3)[1]
     change(copy3, material, {index: 2})
     failed = [report for seed in range(8) if not (report := probed(copy3, 0.1, seed)).ok]
     assert failed
-    assert {(p.material, p.index) for report in failed for p in report.problems} == {(material, index)}
+    assert {(p.material, p.index) for report in failed for p in report.findings} == {(material, index)}
 
 
-def test_slots_of_positions_with_a_capture_hold_anything(copy3: Path) -> None:
+def test_slots_of_capture_positions_are_ignored(copy3: Path) -> None:
     material = Material.parse("KMvK")
     taking = [i for i in range(0, material.positions, 97) if has_capture(position_at(material, i))][:20]
     for metric in (Metric.WDL, Metric.DTC, Metric.DTW, Metric.DTB):
@@ -177,7 +177,7 @@ def test_slots_of_positions_with_a_capture_hold_anything(copy3: Path) -> None:
 # Longest distances
 
 
-def test_the_longest_are_always_looked_at(copy3: Path) -> None:
+def test_longest_positions_are_always_compared(copy3: Path) -> None:
     material = Material.parse("KMvM")
     statistics = Manifest.load(copy3).slices[material].statistics
     assert statistics is not None
@@ -214,7 +214,7 @@ def test_wrong_longest_distances_are_found(copy3: Path, name: str, wrong: str) -
 # Two counts, beyond what king moves may be played in a row
 
 
-def test_a_dtb_where_king_moves_may_run_out_is_a_bound(tables4: Path, tmp_path: Path) -> None:
+def test_dtb_beyond_king_limit_is_a_lower_bound(tables4: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(tables4, copy)
     material = Material.parse("KMMvK")

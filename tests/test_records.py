@@ -143,7 +143,9 @@ def test_fewer_pieces_than_there_are(tables2: Path, tables3: Path) -> None:
 # Outcomes
 
 
-def test_what_never_comes_up_by_a_naive_solver(tables2: Path, solved2: dict[Position, naive.Solved]) -> None:
+def test_absent_outcomes_agree_with_a_naive_solver(
+    tables2: Path, solved2: dict[Position, naive.Solved]
+) -> None:
     own: dict[str, set[int]] = {}
     by_turns: dict[str, set[int]] = {}
     for position, value in solved2.items():
@@ -201,7 +203,7 @@ def change_statistics(directory: Path, material: str, changes: dict[str, object]
 # What a set of tables does not tell
 
 
-def test_without_dtw_the_rest_is_told(copy3: Path) -> None:
+def test_records_without_dtw(copy3: Path) -> None:
     whole = page_of(copy3)
     for material in Manifest.load(copy3).slices:
         (copy3 / f"{material}.{Metric.DTW}").unlink()
@@ -215,7 +217,7 @@ def test_without_dtw_the_rest_is_told(copy3: Path) -> None:
     assert "KKvK, longest by DTC, best play" in "\n".join(page)
 
 
-def test_wins_of_unknown_length_are_not_told_as_none(copy3: Path) -> None:
+def test_wins_of_unknown_length_are_shown(copy3: Path) -> None:
     change_statistics(copy3, "KKvM", {"longest_win_plies": None, "longest_win_fen": None})
     page = page_of(copy3)
     (row,) = (row for row in rows(page, "The longest wins of each material") if row[0] == "KKvM")
@@ -235,7 +237,7 @@ def test_without_distances_there_are_no_lines(tmp_path: Path, tables2: Path) -> 
 def test_more_pieces_than_there_are_is_refused(tables3: Path, tmp_path: Path, capsys: Capture) -> None:
     assert main(["records", "--data", str(tables3), "--pieces", "4"]) == 1
     assert capsys.readouterr().err == (
-        f"shashki: all materials of 2 to 4 pieces are wanted, and those in {tables3} are of 2 to 3 pieces: "
+        f"shashki: records need all materials of 2 to 4 pieces, but {tables3} has only those of 2 to 3: "
         f"make the others with `shashki generate --pieces 4 --data {tables3}`\n"
     )
     assert main(["records", "--data", str(tmp_path / "nowhere")]) == 2
@@ -251,7 +253,7 @@ def test_a_material_without_statistics_counts_as_not_there(copy3: Path) -> None:
     assert find_records(copy3).pieces == 2
     data["materials"]["KvM"]["stats"] = None
     (copy3 / MANIFEST).write_text(json.dumps(data))
-    with pytest.raises(TooManyPiecesError, match="not even of 2 pieces"):
+    with pytest.raises(TooManyPiecesError, match="lacks some of 2 pieces"):
         find_records(copy3)
 
 

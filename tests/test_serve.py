@@ -108,7 +108,7 @@ def test_requests_in_flight_are_answered_before_it_ends(start: Start) -> None:
     assert len(json.loads(response.read())["results"]) == 1000
 
 
-def test_processes_answer_and_count_together(start: Start) -> None:
+def test_metrics_are_summed_over_processes(start: Start) -> None:
     process, port = start("--workers", "2")
     for _ in range(12):
         with urlopen(f"http://127.0.0.1:{port}/v1/position?fen={quote(FEN)}") as response:
@@ -122,18 +122,14 @@ def test_processes_answer_and_count_together(start: Start) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("how", FROM_A_TERMINAL)
-def test_it_ends_when_a_terminal_stops_all_its_processes(
-    start: Start, how: signal.Signals, workers: int
-) -> None:
+def test_ctrl_c_to_all_processes_stops_server(start: Start, how: signal.Signals, workers: int) -> None:
     process, _ = start("--workers", str(workers))
     assert ended_as_by_a_terminal(process, how) == ""
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("how", FROM_A_TERMINAL)
-def test_a_client_that_keeps_its_connection_does_not_keep_it_from_ending(
-    start: Start, how: signal.Signals, workers: int
-) -> None:
+def test_open_connection_does_not_delay_stop(start: Start, how: signal.Signals, workers: int) -> None:
     process, port = start("--workers", str(workers))
     with closing(HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
         connection.request("GET", "/health")
@@ -143,7 +139,7 @@ def test_a_client_that_keeps_its_connection_does_not_keep_it_from_ending(
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("how", FROM_A_TERMINAL)
-def test_it_ends_under_load_and_cuts_no_answer_short(start: Start, how: signal.Signals, workers: int) -> None:
+def test_stop_under_load_completes_responses(start: Start, how: signal.Signals, workers: int) -> None:
     process, port = start("--workers", str(workers))
 
     def ask_until_it_ends() -> int:
@@ -167,7 +163,7 @@ def test_it_ends_under_load_and_cuts_no_answer_short(start: Start, how: signal.S
 
 
 @pytest.mark.skipif(shutil.which("nohup") is None, reason="no nohup")
-def test_under_nohup_it_outlives_the_terminal(start: Start) -> None:
+def test_nohup_ignores_sighup(start: Start) -> None:
     process, port = start("--workers", "2", before=["nohup"])
     os.killpg(process.pid, signal.SIGHUP)
     sleep(0.5)
@@ -203,7 +199,7 @@ def test_make_serve_ends_with_its_server(
         make.communicate(timeout=STOP_SECONDS / 2)  # returns when every process has closed its output
 
 
-def test_what_is_no_request_is_refused_without_a_page(start: Start) -> None:
+def test_invalid_http_is_refused_without_html(start: Start) -> None:
     _, port = start()
     for request, status in (
         (b"GET /v1/position?fen=" + b"W" * 70_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414),
@@ -214,7 +210,7 @@ def test_what_is_no_request_is_refused_without_a_page(start: Start) -> None:
         assert answer_to(request, port) == (status, b"")
 
 
-def test_a_body_in_chunks_has_the_same_limit(start: Start) -> None:
+def test_chunked_body_has_the_same_limit(start: Start) -> None:
     _, port = start()
     head = (
         b"POST /v1/game HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -225,7 +221,7 @@ def test_a_body_in_chunks_has_the_same_limit(start: Start) -> None:
     assert answer_to(head + b"8\r\n1. c3-d4\r\n0\r\n\r\n", port)[0] == 200
 
 
-def test_bodies_that_do_not_come_keep_nobody_waiting(start: Start) -> None:
+def test_incomplete_bodies_do_not_block_other_requests(start: Start) -> None:
     _, port = start()
     head = b"POST /v1/game HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\n"
     with ExitStack() as open_ones:
@@ -270,7 +266,7 @@ def test_an_address_in_use_is_refused() -> None:
 def test_an_address_of_another_machine_is_refused() -> None:
     # 192.0.2.0/24 is kept for documentation: no machine has an address of it.
     with (
-        pytest.raises(AddressError, match=r"192\.0\.2\.1:8000: this is no address of this machine"),
+        pytest.raises(AddressError, match=r"192\.0\.2\.1:8000: this is not an address of this machine"),
         reserve_address("192.0.2.1", 8000),
     ):
         pass

@@ -251,9 +251,7 @@ QUESTIONS = ["/v1/position", "/v1/draw-cases"]
         ("W:W" + "Ka1," * 5000 + "Kc1:B", "illegal-position", "a1"),
     ],
 )
-def test_a_bad_position_is_the_askers_fault(
-    client: FlaskClient, path: str, fen: str, kind: str, says: str
-) -> None:
+def test_invalid_position_answers_400(client: FlaskClient, path: str, fen: str, kind: str, says: str) -> None:
     body = problem(client.get(path, query_string={"fen": fen}), 400)
     assert body["type"].endswith(":" + kind)
     assert says in body["detail"]
@@ -261,7 +259,7 @@ def test_a_bad_position_is_the_askers_fault(
 
 
 @pytest.mark.parametrize("path", QUESTIONS)
-def test_a_parameter_that_is_missing_or_unknown(client: FlaskClient, path: str) -> None:
+def test_missing_or_unknown_parameter(client: FlaskClient, path: str) -> None:
     body = problem(client.get(path), 400)
     assert "parameter fen is missing" in body["detail"]
     assert f"{path}?fen=" in body["detail"]
@@ -274,28 +272,28 @@ def test_a_parameter_that_is_missing_or_unknown(client: FlaskClient, path: str) 
     )
 
 
-def test_a_parameter_that_is_there_twice(client: FlaskClient) -> None:
+def test_repeated_parameter(client: FlaskClient) -> None:
     fen, other = "W:WKa1:BKh8", "W:WKa1:BKb8"
     for path in QUESTIONS:
         for query in ([("fen", fen), ("fen", other)], [("fen", fen), ("fen", fen)]):
             body = problem(client.get(path, query_string=query), 400)
             assert body["type"].endswith(":bad-parameter")
-            assert body["detail"] == "the parameter fen is there 2 times; give it once"
+            assert body["detail"] == "the parameter fen is given 2 times; give it once"
         body = problem(client.get(path, query_string=[("fen", fen), *3 * [("numbering", "a1")]]), 400)
-        assert body["detail"] == "the parameter numbering is there 3 times; give it once"
+        assert body["detail"] == "the parameter numbering is given 3 times; give it once"
     for query in ("ruleset=club&ruleset=official", "numbering=a1&numbering=b8"):
         body = problem(client.post(f"/v1/game?{query}", data="1. c3-d4"), 400)
-        assert "is there 2 times" in body["detail"]
+        assert "is given 2 times" in body["detail"]
     assert client.get(QUESTIONS[0], query_string={"fen": fen, "numbering": "a1"}).status_code == 200
 
 
-def test_no_such_address(client: FlaskClient) -> None:
+def test_unknown_url(client: FlaskClient) -> None:
     for path in ("/v1", "/v1/positions/", "/static/page.html", "/static/../app.py", "/v1/<script>"):
         assert "there is nothing at" in problem(client.get(path), 404)["detail"]
 
 
 @pytest.mark.parametrize("path", ["/", *QUESTIONS])
-def test_a_method_that_is_not_taken(client: FlaskClient, path: str) -> None:
+def test_method_not_allowed(client: FlaskClient, path: str) -> None:
     for method in ("POST", "PUT", "DELETE"):
         response = client.open(path, method=method)
         body = problem(response, 405)
@@ -310,7 +308,7 @@ class Failing(Tablebase):
         raise ZeroDivisionError("secret")
 
 
-def test_a_fault_of_the_server_is_logged_and_not_shown(
+def test_server_error_is_logged_and_not_shown(
     tables4: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     for file in tables4.iterdir():
@@ -351,7 +349,7 @@ def test_settings(tables4: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         create_app({DATA_DIRECTORY: tmp_path / "nowhere"})
 
 
-def test_a_misspelt_setting_is_told(
+def test_misspelt_setting_is_logged(
     tables4: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("SHASHKI_MAX_POSITONS", "5")
@@ -359,7 +357,10 @@ def test_a_misspelt_setting_is_told(
     with tablebase_of(create_app({DATA_DIRECTORY: tables4})):
         pass
     (said,) = caplog.messages
-    assert said == "SHASHKI_MAX_POSITONS in the environment is no setting; is SHASHKI_MAX_POSITIONS meant?"
+    assert (
+        said
+        == "SHASHKI_MAX_POSITONS in the environment is not a setting; did you mean SHASHKI_MAX_POSITIONS?"
+    )
 
 
 def test_threads_share_the_tables(app: Flask) -> None:

@@ -108,7 +108,7 @@ def test_ten_thousand_malformed_requests_none_of_them_over_a_second(app: Flask) 
     assert answered(app, 10_000, seed=2) < 1
 
 
-def test_one_shape_of_errors_over_all_routes(app: Flask) -> None:
+def test_all_errors_are_problem_json(app: Flask) -> None:
     client = app.test_client()
     rules = [rule for rule in app.url_map.iter_rules() if rule.rule.startswith(("/v1/", "/health"))]
     assert len(rules) >= 10

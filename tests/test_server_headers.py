@@ -21,7 +21,7 @@ READABLE = [
 
 
 @pytest.mark.parametrize("path", READABLE)
-def test_who_has_what_has_not_changed_is_told_so(client: FlaskClient, path: str) -> None:
+def test_unchanged_response_is_304(client: FlaskClient, path: str) -> None:
     first = client.get(path)
     etag = first.headers["ETag"]
     assert first.headers["Cache-Control"] == "no-cache"
@@ -39,7 +39,7 @@ def test_other_tables_have_another_etag(client: FlaskClient, tables3: Path) -> N
     assert there != here
 
 
-def test_what_changes_has_no_etag(client: FlaskClient) -> None:
+def test_changing_responses_have_no_etag(client: FlaskClient) -> None:
     chance = client.get("/v1/random")
     assert chance.headers["Cache-Control"] == "no-store"
     for response in (chance, client.get("/v1/position"), client.get("/health"), client.get("/metrics")):
@@ -47,7 +47,7 @@ def test_what_changes_has_no_etag(client: FlaskClient) -> None:
     assert client.get("/v1/position?fen=x", headers={"If-None-Match": "*"}).status_code == 400
 
 
-def test_pages_of_other_sites_may_read(client: FlaskClient) -> None:
+def test_cors_headers(client: FlaskClient) -> None:
     for response in (
         client.get(READABLE[0]),
         client.get("/v1/position"),
@@ -66,7 +66,7 @@ def test_pages_of_other_sites_may_read(client: FlaskClient) -> None:
     assert "Access-Control-Allow-Origin" not in client.get("/", buffered=True).headers
 
 
-def test_more_than_there_is_time_for(client: FlaskClient, app: Flask) -> None:
+def test_busy_service_answers_503(client: FlaskClient, app: Flask) -> None:
     service = get_service(app)
     taken = 0
     while service.heavy.acquire(blocking=False):
@@ -88,7 +88,7 @@ def test_more_than_there_is_time_for(client: FlaskClient, app: Flask) -> None:
     assert client.get("/v1/line?fen=W:WKa1:BKh8").status_code == 200
 
 
-def test_one_address_asks_too_often(tables3: Path) -> None:
+def test_rate_limit_answers_429(tables3: Path) -> None:
     app = create_app({DATA_DIRECTORY: tables3, "MAX_PER_MINUTE": 3})
     with tablebase_of(app):
         client = app.test_client()
@@ -105,7 +105,7 @@ def test_one_address_asks_too_often(tables3: Path) -> None:
         assert client.get("/health").status_code == 200
 
 
-def test_answers_without_a_body_have_no_type(client: FlaskClient) -> None:
+def test_responses_without_body_have_no_content_type(client: FlaskClient) -> None:
     moved = client.get("/openapi")
     assert (moved.status_code, moved.data) == (308, b"")
     assert moved.headers["Location"].endswith("/openapi/")

@@ -81,7 +81,7 @@ def test_no_material(client: FlaskClient) -> None:
         body = refused(client, f"/v1/materials/{name}", 400)
         assert body["type"].endswith(":bad-material")
         assert len(body["detail"]) < 300
-    assert "'fen' is no parameter" in refused(client, "/v1/materials", 400, fen="W:WKa1:BKh8")["detail"]
+    assert "'fen' is not a parameter" in refused(client, "/v1/materials", 400, fen="W:WKa1:BKh8")["detail"]
 
 
 def test_without_a_manifest_nothing_is_counted(tables3: Path, tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_line(client: FlaskClient, limit: int | None) -> None:
     if plies == 25:
         assert (answer["winner"], answer["moves"][-1]["captured"] != []) == ("white", True)
     body = refused(client, "/v1/line", 400, fen="W:WKc1,Kd2,Ka3:BKe1", limit=501)
-    assert "the parameter limit is 501; a line has 500 plies at most" in body["detail"]
+    assert "the parameter limit is 501; a line has at most 500 plies" in body["detail"]
 
 
 def test_a_capture_tells_its_path(client: FlaskClient) -> None:

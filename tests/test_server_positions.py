@@ -26,7 +26,9 @@ def refused(client: FlaskClient, status: int, **sent: Any) -> dict[str, Any]:
 def test_parameters_of_a_batch_stand_in_its_body(client: FlaskClient) -> None:
     answer = client.post("/v1/positions?ruleset=club", json={"positions": ["W:WKa1:BKh8"]})
     assert answer.status_code == 400
-    assert "'ruleset' is no parameter of /v1/positions; there are none" in answer.get_json()["detail"]
+    assert (
+        "'ruleset' is not a parameter of /v1/positions; it takes no parameters" in answer.get_json()["detail"]
+    )
 
 
 @pytest.mark.parametrize("ruleset", [None, "lidraughts"])
@@ -60,7 +62,10 @@ def test_a_thousand_and_no_more(client: FlaskClient) -> None:
     fens = ["W:W:B"] * 1000
     assert len(ask(client, {"positions": fens})["results"]) == 1000
     body = refused(client, 400, json={"positions": [*fens, fens[0]]})
-    assert (body["type"].rpartition(":")[2], "1001 FENs; send 1000" in body["detail"]) == ("bad-body", True)
+    assert (body["type"].rpartition(":")[2], "1001 FENs; send at most 1000" in body["detail"]) == (
+        "bad-body",
+        True,
+    )
 
 
 @pytest.mark.parametrize(

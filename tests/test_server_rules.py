@@ -191,20 +191,20 @@ def test_a_parameter_of_another_name_is_refused(client: FlaskClient, path: str) 
     asked = {"ruleset": "club", "kingplies": "29", "data": "x"}
     if path == "/v1/game":
         response = client.post(path, query_string=asked, data=b"1. c3-d4")
-        known = "there are ruleset, numbering"
+        known = "it takes ruleset, numbering"
     else:
         response = client.get(path, query_string={"fen": THREE_KINGS, **asked})
         known = (
-            "there are fen, ruleset, numbering, king_plies, balance_plies, three_kings_moves, road_moves, rep"
+            "it takes fen, ruleset, numbering, king_plies, balance_plies, three_kings_moves, road_moves, rep"
         )
     assert response.status_code == 400
     body = json.loads(response.text)
     assert body["type"].endswith(":bad-parameter")
-    assert f"'kingplies', 'data' are no parameters of {path}; {known}" in body["detail"]
+    assert f"'kingplies', 'data' are not parameters of {path}; {known}" in body["detail"]
 
 
 def test_a_parameter_is_given_once(client: FlaskClient) -> None:
     for name, value in (("king_plies", "1"), ("ruleset", "club")):
         response = client.get("/v1/position", query_string=[("fen", THREE_KINGS), *2 * [(name, value)]])
         assert response.status_code == 400
-        assert f"the parameter {name} is there 2 times" in json.loads(response.text)["detail"]
+        assert f"the parameter {name} is given 2 times" in json.loads(response.text)["detail"]

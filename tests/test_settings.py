@@ -10,7 +10,7 @@ from server.settings import PREFIX, Settings, SettingsError, load_settings
 API = (Path(__file__).parent.parent / "docs" / "api.md").read_text("utf-8")
 
 
-def test_whoever_calls_goes_before_the_environment() -> None:
+def test_caller_overrides_environment() -> None:
     environment = {"SHASHKI_CACHE_BYTES": "1000", "SHASHKI_COMPILED": "no", "SHASHKI_DATA": "x"}
     settings = load_settings({"CACHE_BYTES": 2000, "TESTING": True}, environment)
     assert (settings.cache_bytes, settings.compiled) == (2000, "no")
@@ -27,7 +27,7 @@ def test_whoever_calls_goes_before_the_environment() -> None:
         ("MAX_HEAVY", ""),
     ],
 )
-def test_what_makes_no_sense_is_refused(name: str, value: str) -> None:
+def test_invalid_setting_is_refused(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=f"the environment variable SHASHKI_{name} is '{value}': input"):
         load_settings({}, {PREFIX + name: value})
     with pytest.raises(SettingsError, match=f"the setting {name} is '{value}': input"):

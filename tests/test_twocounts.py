@@ -16,7 +16,7 @@ from tightrules import tight
 from twocounttables import MAN_AND_KING, SLICES, change, position_at, write
 
 from generator.verify.two_counters import NEVER, TwoCounts, balance_plies, king_plies
-from generator.verify.values import Values
+from generator.verify.values import InMemoryValues
 from generator.verify.verify import verify
 from tablebase import Outcome, Tablebase, open_tablebase
 from tablebase.board.material import Material
@@ -92,8 +92,8 @@ def lost_by_both(graph: Graph, both: Solution) -> list[Position]:
 
 def values_of(
     directory: Path, slices: tuple[Material, ...], ruleset: Ruleset, pool: ThreadPoolExecutor
-) -> Values:
-    values = Values(directory, slices, (Metric.WDL, Metric.DTC), ruleset, pool, 2)
+) -> InMemoryValues:
+    values = InMemoryValues(directory, slices, (Metric.WDL, Metric.DTC), ruleset, pool, 2)
     values.fill(lambda positions: None)
     return values
 
@@ -101,7 +101,7 @@ def values_of(
 # Which slices
 
 
-def test_where_the_counts_run_apart() -> None:
+def test_materials_with_two_counts() -> None:
     def told(material: str, ruleset: Ruleset) -> tuple[bool, int | None, int | None]:
         slice_ = Material.parse(material)
         return (
@@ -140,7 +140,7 @@ def test_every_position_needs_what_the_naive_solver_says(
     for number in graph.group(3, 1):
         position = graph.positions[number]
         index = index_of(position.wm, position.wk, position.bm, position.bk)
-        slot = int(start[values.number(Material.of(position))]) + index
+        slot = int(start[values.slice_id(Material.of(position))]) + index
         needed = int(counts.balance_needed[slot - counts.first])
         assert min(needed, DEEPEST + 1) == both.needed[number], position.to_fen()
         assert (needed != NEVER) == bool(both.alone[number]), position.to_fen()
@@ -157,7 +157,7 @@ def test_every_position_needs_what_the_naive_solver_says(
     assert np.array_equal(values.arena.wdl, before)
 
 
-def test_a_loss_with_a_way_out_is_none(tables: Path, graph: Graph, both: Solution) -> None:
+def test_loss_with_an_escape_is_not_lost(tables: Path, graph: Graph, both: Solution) -> None:
     """Who wins on the board is taken from the tables; one that contradicts itself gets no outcome."""
     lost, after = next(
         (n, graph.moves[n][0][1])
@@ -170,7 +170,7 @@ def test_a_loss_with_a_way_out_is_none(tables: Path, graph: Graph, both: Solutio
         def slot(number: int) -> int:
             position = graph.positions[number]
             index = index_of(position.wm, position.wk, position.bm, position.bk)
-            return int(values.arena.layout.start[values.number(Material.of(position))]) + index
+            return int(values.arena.layout.start[values.slice_id(Material.of(position))]) + index
 
         for outcome, decided in ((2, True), (0, False)):
             values.arena.wdl[slot(after)] = outcome
@@ -211,8 +211,8 @@ def test_a_slice_that_is_its_own_mirror_agrees_with_a_search(tables4: Path) -> N
                 assert found == (int(wdl[place]) if needed <= plies else 0), (position.to_fen(), plies)
 
 
-def _alike(values: Values, material: Material) -> Iterator[int]:
-    number = values.number(material)
+def _alike(values: InMemoryValues, material: Material) -> Iterator[int]:
+    number = values.slice_id(material)
     for place in range(0, material.positions, material.block_size):
         own_men, _, other_men, _ = sets_at(values.arena.layout, number, place)
         if Position(own_men, 0, other_men, 0).flip().bm == own_men:
@@ -253,7 +253,7 @@ def searcher(tablebase: Tablebase, most: int) -> Callable[[Position, int, int], 
 
 def test_a_set_true_to_both_counts_passes(tables: Path) -> None:
     report = verify(tables, jobs=2)
-    assert report.ok, list(map(str, report.problems))
+    assert report.ok, list(map(str, report.findings))
     assert report.counted
     assert report.notes == []
 
@@ -266,7 +266,7 @@ def test_a_set_under_one_count_passes_as_such_and_not_under_both(
         write(tmp_path / ruleset.name, graph, kings_alone, dtw, ruleset)
     assert verify(tmp_path / TIGHT_KINGS.name).ok
     report = verify(tmp_path / TIGHT.name)
-    assert [problem.metric for problem in report.problems] == [Metric.WDL]
+    assert [problem.metric for problem in report.findings] == [Metric.WDL]
 
 
 def test_wins_that_fail_under_both_must_be_stored_as_cursed(
@@ -280,7 +280,7 @@ def test_wins_that_fail_under_both_must_be_stored_as_cursed(
         material = Material.of(position)
         wdl = both.alone[graph.positions.index(position)]
         change(copy, material, {index: wdl})
-        (problem,) = verify(copy).problems
+        (problem,) = verify(copy).findings
         assert (problem.material, problem.metric, problem.index) == (material, Metric.WDL, index)
         assert problem.stored is Outcome.from_wdl(wdl)
         assert problem.derived is Outcome.from_wdl(wdl // 2)
@@ -304,7 +304,7 @@ def test_a_win_that_stands_must_not_be_stored_as_cursed(
     material = Material.of(position)
     index = index_of(position.wm, position.wk, position.bm, position.bk)
     change(copy, material, {index: won // 2})
-    (problem,) = verify(copy).problems
+    (problem,) = verify(copy).findings
     assert (problem.material, problem.metric, problem.index) == (material, Metric.WDL, index)
     assert (problem.stored, problem.derived) == (Outcome.from_wdl(won // 2), Outcome.from_wdl(won))
 
@@ -335,16 +335,14 @@ def test_one_wrong_dtb_is_named(
             right = table.value(index)
         for wrong in (right - 1, right + 1):
             change(copy, material, {index: wrong}, Metric.DTB)
-            (problem,) = verify(copy, sample=sample, memory=memory).problems
+            (problem,) = verify(copy, sample=sample, memory=memory).findings
             assert (problem.material, problem.metric, problem.index) == (material, Metric.DTB, index)
             assert (problem.stored, problem.derived) == (wrong, right)
             assert f"{material}.dtb is wrong" in str(problem)
             change(copy, material, {index: right}, Metric.DTB)
 
 
-def test_what_dtb_tables_hold_of_other_positions_is_nobodys_business(
-    copy: Path, graph: Graph, both: Solution
-) -> None:
+def test_dtb_of_other_positions_is_ignored(copy: Path, graph: Graph, both: Solution) -> None:
     stored = {*quiet_places(graph, both, 2), *quiet_places(graph, both, -2)}
     for material in (MAN_AND_KING, MAN_AND_KING.mirror):
         with Table(copy / table_name(material, Metric.DTB)) as table:
@@ -369,7 +367,7 @@ def test_a_wrong_longest_dtb_is_found(copy: Path) -> None:
     ):
         record.statistics = replace(right, **changes)  # type: ignore[arg-type]
         manifest.save(copy)
-        (problem,) = verify(copy).problems
+        (problem,) = verify(copy).findings
         assert "longest_dtb_win" in str(problem)
 
 
@@ -396,19 +394,19 @@ def test_a_sample_checks_what_both_counts_make_of_its_positions(
     copy: Path, graph: Graph, both: Solution, lost_by_both: list[Position], memory: int | None
 ) -> None:
     report = verify(copy, sample=1.0, memory=memory)
-    assert report.ok, list(map(str, report.problems))
+    assert report.ok, list(map(str, report.findings))
     assert not any("cursed" in note for note in report.notes)
     position = lost_by_both[0]
     index = index_of(position.wm, position.wk, position.bm, position.bk)
     wdl = both.alone[graph.positions.index(position)]
     change(copy, Material.of(position), {index: wdl})
-    (problem,) = verify(copy, sample=1.0, memory=memory).problems
+    (problem,) = verify(copy, sample=1.0, memory=memory).findings
     assert (problem.material, problem.index) == (Material.of(position), index)
     assert problem.derived is Outcome.from_wdl(wdl // 2)
 
 
 @pytest.mark.parametrize("memory", [None, LITTLE])
-def test_a_sample_without_dtb_raises_no_false_alarm_and_still_finds_what_the_board_tells(
+def test_sample_without_dtb_finds_wrong_outcomes_only(
     copy: Path, graph: Graph, both: Solution, memory: int | None
 ) -> None:
     manifest = Manifest.load(copy)
@@ -417,14 +415,14 @@ def test_a_sample_without_dtb_raises_no_false_alarm_and_still_finds_what_the_boa
         (copy / table_name(material, Metric.DTB)).unlink()
     manifest.save(copy)
     report = verify(copy, sample=1.0, memory=memory)
-    assert report.ok, list(map(str, report.problems))
+    assert report.ok, list(map(str, report.findings))
     assert any("without .dtb tables a sample does not check" in note for note in report.notes)
     assert (report.left_out > 0) == report.probed == (memory is not None)
     assert any(f"{report.left_out:,} of the compared" in note for note in report.notes) == report.probed
     lost = next(graph.positions[n] for n in graph.group(3, 1) if both.fresh[n] == -2 and both.dtc[n] > 1)
     index = index_of(lost.wm, lost.wk, lost.bm, lost.bk)
     change(copy, Material.of(lost), {index: 2})
-    (problem,) = verify(copy, sample=1.0, memory=memory).problems
+    (problem,) = verify(copy, sample=1.0, memory=memory).findings
     assert (problem.material, problem.index) == (Material.of(lost), index)
 
 
@@ -439,15 +437,15 @@ promotion."""
 @pytest.mark.whole
 def test_of_5_pieces_two_positions_fail_under_both(tables5: Path, tmp_path: Path) -> None:
     report = verify(tables5)
-    assert report.ok, list(map(str, report.problems))
+    assert report.ok, list(map(str, report.findings))
     found = set()
     with ThreadPoolExecutor(2) as pool:
         values = values_of(tables5, tuple(Manifest.load(tables5).slices), OFFICIAL, pool)
         start = values.arena.layout.start
         for material in Manifest.load(tables5).slices:
-            if not OFFICIAL.counts_material_separately(material) or values.number(material) > values.number(
-                material.mirror
-            ):
+            if not OFFICIAL.counts_material_separately(material) or values.slice_id(
+                material
+            ) > values.slice_id(material.mirror):
                 continue
             counts = values.count_together(tuple(dict.fromkeys((material, material.mirror))))
             plies = balance_plies(material, OFFICIAL)
@@ -465,12 +463,12 @@ def test_of_5_pieces_two_positions_fail_under_both(tables5: Path, tmp_path: Path
         position = Position.from_fen(fen)
         index = index_of(position.wm, position.wk, position.bm, position.bk)
         change(tmp_path / "copy", Material.of(position), {index: 2})
-        (problem,) = verify(tmp_path / "copy").problems
+        (problem,) = verify(tmp_path / "copy").findings
         assert (problem.fen, problem.derived) == (fen, Outcome.CURSED_WIN)
         change(tmp_path / "copy", Material.of(position), {index: 1})
 
 
-def test_the_counts_of_a_slice_in_a_small_arena_are_told_by_slots() -> None:
+def test_counts_of_a_slice_in_a_small_arena_use_slots() -> None:
     needed = np.array([1, 4, 6, NEVER, NEVER], np.uint16)
     counts = TwoCounts(100, needed, np.array([2, -1, 2, 1, 0], np.int8))
     assert counts.wrong(5).tolist() == [101, 102]

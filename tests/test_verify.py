@@ -85,8 +85,8 @@ def places(arena: ValueArrays, material: Material, wdl: int, capture: bool = Fal
 
 def the_problem(report: Report) -> Any:
     assert not report.ok
-    assert len(report.problems) == 1, list(map(str, report.problems))
-    return report.problems[0]
+    assert len(report.findings) == 1, list(map(str, report.findings))
+    return report.findings[0]
 
 
 # What it derives
@@ -147,7 +147,7 @@ def test_a_tight_limit_agrees_with_a_naive_solver(limit: int) -> None:
     assert (cursed > 0) == (limit < 3)
 
 
-def test_captures_worked_out_anew_give_what_filled_ones_do(arena: ValueArrays) -> None:
+def test_unfilled_captures_give_the_same_differences(arena: ValueArrays) -> None:
     out = np.empty((8, 5), np.int64)
     for number, material in enumerate(SLICES):
         indices = np.arange(0, material.positions, 7)
@@ -168,7 +168,7 @@ def test_without_a_limit_no_outcome_is_cursed() -> None:
 def test_a_sound_set_passes(tables: Path, arena: ValueArrays) -> None:
     told: list[tuple[str, int, int]] = []
     report = verify(tables, jobs=2, progress=lambda *what: told.append(what))
-    assert report.ok, list(map(str, report.problems))
+    assert report.ok, list(map(str, report.findings))
     assert report.counted
     assert (report.slices, report.files, report.positions) == (len(SLICES), 3 * len(SLICES), 199_520)
     quiet = sum(
@@ -206,7 +206,7 @@ def test_fewer_metrics_are_verified_as_far_as_they_go(
 ) -> None:
     write(tmp_path, SLICES, arena, metrics)
     report = verify(tmp_path)
-    assert report.ok, list(map(str, report.problems))
+    assert report.ok, list(map(str, report.findings))
     assert report.metrics == metrics
     assert any(".dtc" in note for note in report.notes) == (Metric.DTC not in metrics)
     material = Material.parse("KKvM")
@@ -261,7 +261,7 @@ def test_one_changed_value_is_named(
         assert part_of_message in str(problem)
 
 
-def test_a_sample_that_meets_a_changed_value_names_it(copy: Path, arena: ValueArrays) -> None:
+def test_sample_names_a_changed_value(copy: Path, arena: ValueArrays) -> None:
     material = Material.parse("KKvM")
     index = places(arena, material, 2)[1000]
     change_value(copy, material, Metric.WDL, index, 0)
@@ -269,7 +269,7 @@ def test_a_sample_that_meets_a_changed_value_names_it(copy: Path, arena: ValueAr
     assert (problem.material, problem.metric, problem.index) == (material, Metric.WDL, index)
 
 
-def test_a_sample_finds_the_fault_from_a_position_before_it(copy: Path, arena: ValueArrays) -> None:
+def test_sample_finds_the_root_cause_from_a_predecessor(copy: Path, arena: ValueArrays) -> None:
     """A loss made a draw shows at every position from which a move leads to it, and is named itself."""
     material = Material.parse("KvKK")
     index = places(arena, material, -2)[3]
@@ -277,10 +277,10 @@ def test_a_sample_finds_the_fault_from_a_position_before_it(copy: Path, arena: V
     reports = [verify(copy, sample=0.1, seed=seed) for seed in range(8)]
     failed = [report for report in reports if not report.ok]
     assert failed
-    assert {(p.material, p.index) for report in failed for p in report.problems} == {(material, index)}
+    assert {(p.material, p.index) for report in failed for p in report.findings} == {(material, index)}
 
 
-def test_slots_of_positions_with_a_capture_hold_anything(copy: Path, arena: ValueArrays) -> None:
+def test_slots_of_capture_positions_are_ignored(copy: Path, arena: ValueArrays) -> None:
     material = Material.parse("KMvK")
     for wdl in (2, -2):
         for index in places(arena, material, wdl, capture=True)[:3]:
@@ -330,7 +330,7 @@ def test_a_file_under_another_name_is_found(copy: Path) -> None:
         Metric.WDL
     ]
     manifest.save(copy)
-    assert "says of itself that it is KvM.wdl" in str(the_problem(verify(copy)))
+    assert "says that it is KvM.wdl" in str(the_problem(verify(copy)))
 
 
 def test_a_file_that_is_no_table_is_found(copy: Path) -> None:
@@ -351,7 +351,7 @@ def test_a_table_beside_the_manifest_is_noted(copy: Path) -> None:
     shutil.copy(copy / "KvM.wdl", copy / "KKKKvM.wdl")
     report = verify(copy)
     assert report.ok
-    assert report.notes == ["KKKKvM.wdl is not in the manifest and was not looked at"]
+    assert report.notes == ["KKKKvM.wdl is not in the manifest and was not checked"]
 
 
 def test_a_metric_that_only_some_slices_have_is_noted(copy: Path) -> None:
@@ -388,7 +388,7 @@ def test_wrong_counts_by_plies_are_found(copy: Path, name: str, more: tuple[int,
     assert f"the statistics of KMvM are wrong: {name} of {changed} plies is {counts[changed]} in" in message
 
 
-def test_counts_by_plies_that_go_on_for_nothing_are_found(copy: Path) -> None:
+def test_trailing_zero_counts_by_plies_are_found(copy: Path) -> None:
     recorded = Manifest.load(copy).slices[Material.parse("KMvM")].statistics
     assert recorded is not None
     assert recorded.dtw_wins is not None
@@ -396,7 +396,7 @@ def test_counts_by_plies_that_go_on_for_nothing_are_found(copy: Path) -> None:
     assert "the length of dtw_wins is" in str(the_problem(verify(copy)))
 
 
-def test_counts_by_plies_that_are_not_there_are_passed_over(copy: Path) -> None:
+def test_missing_counts_by_plies_are_skipped(copy: Path) -> None:
     change_statistics(copy, Material.parse("KMvM"), dtw_wins=None, dtw_losses=None, dtc_wins=None)
     assert verify(copy).ok
 
@@ -436,12 +436,12 @@ def test_a_manifest_with_gaps_is_refused(copy: Path) -> None:
     change.statistics = replace(change.statistics, positions=5)
     manifest.save(copy)
     report = verify(copy)
-    messages = "\n".join(map(str, report.problems))
+    messages = "\n".join(map(str, report.findings))
     assert "MvK, but not KvK" in messages
     assert "KvKK, but not KvK" in messages
-    assert "names no MvM.wdl" in messages
+    assert "does not name MvM.wdl" in messages
     assert "no statistics of KKvM" in messages
-    assert "KvM are of 5 positions" in messages
+    assert "KvM count 5 positions" in messages
     assert report.compared == 0
 
 
@@ -453,11 +453,11 @@ def test_a_directory_without_tables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sample", [0, -0.1, 1.01, float("nan")])
-def test_a_sample_that_is_none_is_refused(tables: Path, sample: float) -> None:
+def test_sample_out_of_range_is_refused(tables: Path, sample: float) -> None:
     with pytest.raises(ArgumentError, match="sample"):
         verify(tables, sample=sample)
 
 
 def test_no_jobs_are_refused(tables: Path) -> None:
-    with pytest.raises(ArgumentError, match="0 jobs"):
+    with pytest.raises(ArgumentError, match="got 0"):
         verify(tables, jobs=0)

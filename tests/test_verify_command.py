@@ -35,7 +35,7 @@ def position_at(material: Material, index: int) -> Position:
     return Position(own_men, own_kings, other_men, other_kings)
 
 
-def test_what_is_said_of_statistics_mends_them(copy3: Path, tables3: Path, capsys: Capture) -> None:
+def test_advice_on_wrong_statistics_repairs_them(copy3: Path, tables3: Path, capsys: Capture) -> None:
     material = Material.parse("KKvM")
     manifest = Manifest.load(copy3)
     record = manifest.slices[material]
@@ -55,39 +55,43 @@ def test_what_is_said_of_statistics_mends_them(copy3: Path, tables3: Path, capsy
 
 
 @pytest.mark.parametrize("command", ["verify", "stats", "records"])
-def test_a_directory_that_is_not_there_is_bad_use(command: str, tmp_path: Path, capsys: Capture) -> None:
+def test_missing_directory_exits_with_2(command: str, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "file").write_text("no directory")
     for name in ("nowhere", "file"):
         assert main([command, "--data", str(tmp_path / name)]) == 2
         assert f"{tmp_path / name} is no directory" in capsys.readouterr().err
 
 
-def test_a_seed_is_a_number_and_of_a_sample(copy3: Path, capsys: Capture) -> None:
+def test_seed_needs_a_number_and_a_sample(copy3: Path, capsys: Capture) -> None:
     with pytest.raises(SystemExit) as left:
         main(["verify", "--data", str(copy3), "--sample", "--seed", "-1"])
     assert left.value.code == 2
     assert "'-1' is no seed" in capsys.readouterr().err
     assert main(["verify", "--data", str(copy3), "--seed", "1"]) == 2
-    assert "--seed is of a sample" in capsys.readouterr().err
+    assert "--seed requires --sample" in capsys.readouterr().err
 
 
 def test_verify_with_little_memory(copy3: Path, capsys: Capture) -> None:
     assert main(["verify", "--data", str(copy3), "--memory", "100K"]) == 1
     answer = capsys.readouterr()
     assert answer.out == ""
-    assert re.fullmatch(r"shashki: comparing all .* of memory, of 100 KB given; give more .*\n", answer.err)
+    assert re.fullmatch(
+        r"shashki: comparing all .* of memory, but the limit is 100 KB; allow more .*\n", answer.err
+    )
     assert main(["verify", "--data", str(copy3), "--memory", "100K", "--sample"]) == 0
     answer = capsys.readouterr()
-    assert re.match(r"note: all values take about .* of 100 KB given: those of the sample were", answer.out)
+    assert re.match(
+        r"note: all values take about .*, but the limit is 100 KB: the sample was read", answer.out
+    )
     assert answer.out.endswith(": all that was checked is well\n")
     assert answer.err == ""
 
 
-def test_verify_does_not_praise_what_it_did_not_check(tmp_path: Path, capsys: Capture) -> None:
+def test_verify_with_notes_does_not_say_all_is_well(tmp_path: Path, capsys: Capture) -> None:
     generate(tmp_path, 2, [Metric.WDL])
     assert main(["verify", "--data", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert "note: without .dtc and .dtw tables outcomes were only checked for agreement" in out
+    assert "note: without .dtc and .dtw tables outcomes were only compared with each other" in out
     assert out.endswith(": all that was checked is well\n")
 
 
@@ -132,4 +136,4 @@ def test_verify_names_a_file_of_another_length(copy3: Path, capsys: Capture) -> 
     path = copy3 / "MMvK.dtw"
     size = path.stat().st_size
     os.truncate(path, size - 3)
-    assert f"{path} has {size - 3} bytes, where the manifest says {size}" in verify_fails(copy3, capsys)
+    assert f"{path} has {size - 3} bytes, but the manifest says {size}" in verify_fails(copy3, capsys)

@@ -1,4 +1,4 @@
-"""Tables made of a naive solution under two counts, to try the verifier on."""
+"""Write tables from a naive solution under two counts, to test the verifier."""
 
 from pathlib import Path
 
@@ -29,9 +29,9 @@ def write(directory: Path, graph: Graph, solution: Solution, dtw: dict[int, int]
             plies[index] = dtw.get(number, 0)
             on_board = 0 if number not in dtw else 1 if dtw[number] % 2 else -1
             wdl[index] = solution.fresh[number] or on_board
-            # A draw has no DTC; what stands there may be right for a win in its place, or wrong.
+            # A draw has no DTC: store an arbitrary value, which may be right for a win at this index or not.
             dtc[index] = solution.dtc[number] if solution.fresh[number] or index % 2 else 0
-            # Nor has it a DTB.
+            # A draw has no DTB either.
             dtb[index] = solution.needed[number] if solution.fresh[number] else index % DEEPEST
         record = SliceRecord(statistics=statistics(material, wdl, dtc, plies, dtb, ruleset))
         stored = {Metric.WDL: wdl, Metric.DTC: dtc, Metric.DTW: np.array(stored_dtw(plies)), Metric.DTB: dtb}
@@ -75,7 +75,7 @@ def position_at(material: Material, index: int) -> Position:
 
 
 def change(directory: Path, material: Material, changes: dict[int, int], metric: Metric = Metric.WDL) -> None:
-    """Store other outcomes or distances, with every checksum right."""
+    """Store other outcomes or distances, with right checksums."""
     path = directory / table_name(material, metric)
     with Table(path) as table:
         stored = table.read_all()

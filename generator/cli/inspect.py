@@ -1,4 +1,4 @@
-"""The generator's part of the command line: `shashki generate`, and what looks at its tables."""
+"""Commands that look at tables: `verify`, `stats`, `records` and `check-draws`."""
 
 import argparse
 import json
@@ -16,11 +16,11 @@ from tablebase.errors import DataDirectoryError
 from tablebase.tables.files import generate_command
 from tablebase.tables.manifest import Manifest, Statistics
 
-# numba takes a second to import: the modules that need it are imported by the commands that do.
+# numba takes a second to import: only the commands that need it import its modules.
 
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the generator's commands."""
+    """Add the generator's commands to the command line."""
     add_generate(subparsers)
     _add_verify(subparsers)
     _add_stats(subparsers)
@@ -31,26 +31,26 @@ def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
 def _add_verify(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = subparsers.add_parser(
         "verify",
-        help="check the tables' files, and every value in them",
-        description="Check the files against the manifest, and derive every stored value, and the "
-        "statistics, once more from the values of its successors.",
-        epilog="exit status: 0 all is well; 1 something is wrong, and the first wrong place is named, or "
-        "the values do not fit in memory; 2 for a bad option, or a directory that is not there",
+        help="check the table files and every value in them",
+        description="Check the files against the manifest. Derive every stored value again from the values "
+        "of its successors, and count the statistics again.",
+        epilog="exit status: 0 if nothing is wrong; 1 if something is wrong (the message names the first "
+        "wrong value), or if the values do not fit in memory; 2 for a bad option or a missing directory",
         allow_abbrev=False,
     )
     add_data_option(parser)
     add_jobs_option(parser)
     parser.add_argument(
         "--sample", type=sample, nargs="?", const=0.01, metavar="PART",
-        help="derive only a part of the values, chosen at random (default part: 0.01)",
+        help="check only a random part of the values (default part: 0.01)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=seed, metavar="N", help="of the sample, to repeat it")
+    parser.add_argument("--seed", type=seed, metavar="N", help="random seed of --sample, to repeat it")
     parser.add_argument(
         "--memory",
         type=memory,
         metavar="SIZE",
-        help="memory that the values may take, like 8G (default: what is available): where all of them take "
-        "more, those of a sample are looked up in the files",
+        help="memory limit for the values, like 8G (default: what is available); if they need more, "
+        "--sample reads its values from the files",
     )
     parser.set_defaults(run=_verify, extra="generate")
 
@@ -60,7 +60,7 @@ def _verify(args: argparse.Namespace) -> int:
     from generator.verify.verify import verify
 
     if args.seed is not None and args.sample is None:
-        print("shashki: --seed is of a sample; add --sample, or leave it away", file=sys.stderr)
+        print("shashki: --seed requires --sample", file=sys.stderr)
         return BAD_USE
     _check_directory(args.data)
     bar = StageBar()
@@ -70,7 +70,7 @@ def _verify(args: argparse.Namespace) -> int:
         bar.close()
     for note in report.notes:
         print(f"note: {note}")
-    for problem in report.problems:
+    for problem in report.findings:
         print(f"shashki: {problem}", file=sys.stderr)
     well = "all that was checked is well" if report.notes else "all is well"
     sample = "" if report.sample is None else f" (a sample of {report.sample:.3g}, seed {report.seed})"
@@ -94,15 +94,15 @@ def _add_stats(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser(
         "stats",
         help="counts and longest wins of every material",
-        description="What was counted while solving: outcomes for the side to move under the draw rules "
-        "of the tables (win + cursed win is what is won on the board), and the longest distances, in plies.",
-        epilog="exit status: 0; 1 where there are no tables; 2 for a bad option, or a directory that is not "
-        "there",
+        description="Print the counts made while solving: outcomes for the side to move under the draw rules "
+        "of the tables, and the longest distances in plies. Win + cursed win is the number of wins without "
+        "draw rules.",
+        epilog="exit status: 0 on success; 1 without tables; 2 for a bad option or a missing directory",
         allow_abbrev=False,
     )
     add_data_option(parser)
     parser.add_argument(
-        "--json", action="store_true", help="a JSON list, with the positions that are longest"
+        "--json", action="store_true", help="print a JSON list, with the positions of the longest distances"
     )
     parser.set_defaults(run=_stats)
 
@@ -152,19 +152,19 @@ def _add_records(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser
     parser = subparsers.add_parser(
         "records",
         help="the longest wins, with their lines, as a page of Markdown",
-        description="The longest wins by DTW, DTC and DTB, of each material and of each number of pieces, "
-        "with lines of best play; cursed wins and blessed losses; and what is never won, never drawn or "
-        "never lost: a page of Markdown.",
-        epilog="exit status: 0; 1 where tables of so many pieces are missing, or the file cannot be written; "
-        "2 for a bad option, or a directory that is not there",
+        description="Print a page of Markdown: the longest wins by DTW, DTC and DTB of each material and of "
+        "each number of pieces, with lines of best play; cursed wins and blessed losses; and the materials "
+        "that are never won, never drawn or never lost.",
+        epilog="exit status: 0 on success; 1 if tables are missing or the file cannot be written; 2 for a "
+        "bad option or a missing directory",
         allow_abbrev=False,
     )
     add_data_option(parser)
     parser.add_argument(
-        "--pieces", type=pieces, metavar="N", help="the most pieces (default: all those that are there)"
+        "--pieces", type=pieces, metavar="N", help="greatest number of pieces (default: all complete tables)"
     )
     parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="where to write the page (default: the standard output)"
+        "--output", type=Path, metavar="FILE", help="file to write the page to (default: standard output)"
     )
     parser.set_defaults(run=_records)
 
@@ -184,12 +184,12 @@ def _records(args: argparse.Namespace) -> int:
 def _add_check_draws(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = subparsers.add_parser(
         "check-draws",
-        help="what the draw rules do, counted over every position",
-        description="Count over every position of the tables: against a lone king, on the main road and off "
-        "it, what is won, drawn and lost, and how many wins need more than the rule's moves (to the end of "
-        "the game; and to force the king off the road); and for every material, the outcomes that the rules "
-        "change.",
-        epilog="exit status: 0; 1 where a table that it takes is missing or damaged; 2 for a bad option",
+        help="effect of the draw rules, counted over every position",
+        description="Count over every position of the tables what the draw rules change. Against a lone king "
+        "on the main road and off it: wins, draws and losses, and the wins that need more moves than a rule "
+        "allows, to the end of the game or to force the king off the road. For every material: the outcomes "
+        "that the rules change.",
+        epilog="exit status: 0 on success; 1 if a table is missing or damaged; 2 for a bad option",
         allow_abbrev=False,
     )
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -1,6 +1,6 @@
 """What the draw rules change, counted over every position of the tables."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from generator.materials import after_captures, after_promotion, capture_closure, require_tables
 from generator.reports import lone_kings as lonekings
-from generator.reports.lone_kings import Allowance, LoneKing, LoneKings, Standing
-from generator.verify.slices import Done
+from generator.reports.lone_kings import LoneKing, LoneKings, MoveLimit, Tally
+from generator.verify.slices import Done, StageProgress, stage_counter
 from generator.verify.two_counters import Map, count_together
-from generator.verify.values import Values
+from generator.verify.values import InMemoryValues
 from tablebase.board.material import Material, materials
 from tablebase.board.position import Position
 from tablebase.errors import DataDirectoryError
@@ -29,13 +29,15 @@ _CHANGED = {Outcome.CURSED_WIN.wdl, Outcome.BLESSED_LOSS.wdl}
 
 @dataclass(frozen=True)
 class ChangedOutcomes:
-    """What the rules of the tables change in a material.
+    """What the rules change in a material.
 
     Attributes:
         material: the slice, side to move first, as text.
-        positions: how many it has.
-        cursed_wins: positions won on the board and drawn under the rules, and an example.
-        blessed_losses: positions lost on the board and drawn under the rules, and an example.
+        positions: the number of its positions.
+        cursed_wins: the number of positions won without draw rules and drawn under the rules.
+        cursed_win_fen: one of them; None if there is none.
+        blessed_losses: the number of positions lost without draw rules and drawn under the rules.
+        blessed_loss_fen: one of them; None if there is none.
     """
 
     material: str
@@ -47,14 +49,14 @@ class ChangedOutcomes:
 
 
 def changed_slices(directory: Path, manifest: Manifest) -> set[Material]:
-    """The slices that can have such an outcome; every other has none.
+    """Return the slices that may have cursed wins or blessed losses. No other slice has any.
 
-    A position without a capture has one if the file says so, and a file's alphabet lists all the values that
-    occur in it. One with a capture has one only if a capture leads to one.
+    A file's alphabet has all values that occur in it, so it tells whether a stored position has such an
+    outcome. A capture position can have one only if a capture leads to one.
 
     Raises:
         TableError: a table cannot be read.
-        OSError: it is not there.
+        OSError: a file does not exist or cannot be read.
     """
     found: set[Material] = set()
     for material in sorted(manifest.slices, key=lambda each: each.pieces):
@@ -66,10 +68,10 @@ def changed_slices(directory: Path, manifest: Manifest) -> set[Material]:
 
 
 def tables_of_changed(manifest: Manifest, changed: Iterable[Material]) -> set[Material]:
-    """The slices that it takes to count those.
+    """Return the slices whose tables are needed to count cursed wins and blessed losses.
 
     Raises:
-        MissingTableError: one is not there; the message names the table.
+        MissingTableError: a table is missing; the message names it.
     """
     needed = capture_closure(changed)
     require_tables(manifest, needed, Metric.WDL, "counting what the rules change")
@@ -77,85 +79,82 @@ def tables_of_changed(manifest: Manifest, changed: Iterable[Material]) -> set[Ma
 
 
 def changed_outcomes(
-    values: Values, changed: set[Material], every: Iterable[Material]
+    values: InMemoryValues, changed: set[Material], every: Iterable[Material]
 ) -> Iterator[ChangedOutcomes]:
-    """Count, material by material, in the order given.
+    """Yield the counts of each material, in the given order.
 
     Args:
-        values: outcomes of the slices of `tables_of_changed`, positions with a capture filled in.
-        changed: the slices that can have such an outcome.
+        values: outcomes of the slices of `tables_of_changed`, with those of capture positions.
+        changed: the slices that may have cursed wins or blessed losses.
         every: the slices to report.
     """
     for material in every:
         if material not in changed:
             yield ChangedOutcomes(str(material), material.positions)
             continue
-        number = values.number(material)
+        slice_id = values.slice_id(material)
         start = values.arena.layout.start
-        wdl = values.arena.wdl[int(start[number]) : int(start[number + 1])]
+        wdl = values.arena.wdl[int(start[slice_id]) : int(start[slice_id + 1])]
         cursed, blessed = wdl == Outcome.CURSED_WIN.wdl, wdl == Outcome.BLESSED_LOSS.wdl
         yield ChangedOutcomes(
             str(material),
             material.positions,
             int(np.count_nonzero(cursed)),
-            _first(values, number, cursed),
+            _first(values, slice_id, cursed),
             int(np.count_nonzero(blessed)),
-            _first(values, number, blessed),
+            _first(values, slice_id, blessed),
         )
 
 
-def _first(values: Values, number: int, among: NDArray[np.bool_]) -> str | None:
+def _first(values: InMemoryValues, slice_id: int, among: NDArray[np.bool_]) -> str | None:
     if not among.any():
         return None
-    return Position(*sets_at(values.arena.layout, number, int(among.argmax()))).to_fen()
+    return Position(*sets_at(values.arena.layout, slice_id, int(among.argmax()))).to_fen()
 
 
 def tables_of_king_moves_alone(manifest: Manifest, changed: Iterable[Material]) -> set[Material]:
-    """The slices that it takes to work out those: all that moves lead to from there.
+    """Return the slices whose tables are needed for the king-moves rule alone: all that moves lead to.
 
     Raises:
-        MissingTableError: one is not there; the message names the table.
+        MissingTableError: a table is missing; the message names it.
     """
     both = {each for material in changed for each in (material, material.mirror)}
     needed = capture_closure(both | {after for material in both for after in after_promotion(material)})
-    require_tables(manifest, needed, Metric.WDL, "telling what the king-moves rule alone changes")
+    require_tables(manifest, needed, Metric.WDL, "counting what the king-moves rule alone changes")
     return needed
 
 
 def leave_king_moves_alone(
-    values: Values, changed: Iterable[Material], plies: int, run: Map, done: Done
+    values: InMemoryValues, changed: Iterable[Material], plies: int, run: Map, done: Done
 ) -> None:
-    """Put into the arena what the king-moves rule alone makes of every position.
+    """Write the outcomes under the king-moves rule alone to the arena.
 
-    A rule more makes draws of wins and losses, never the other way round, so only positions stored as cursed
-    wins and blessed losses can differ. Those that the king-moves rule does not draw become wins and losses.
+    A further rule only turns wins and losses into draws. So only stored cursed wins and blessed losses can
+    differ. Those that the king-moves rule does not draw become wins and losses.
 
     Args:
-        values: outcomes under both rules of the slices of `tables_of_king_moves_alone`, those with a capture
-            filled in.
-        changed: the slices that can have cursed wins or blessed losses.
-        plies: how many plies kings may move in a row.
-        run: how to do many things: `map`, or that of a pool of threads.
-        done: told how many positions of the changed slices and their mirrors are done with.
+        values: outcomes under both rules of the slices of `tables_of_king_moves_alone`, with those of capture
+            positions.
+        changed: the slices that may have cursed wins or blessed losses.
+        plies: the plies that kings may move in a row.
+        run: maps a function over tasks: `map`, or `Executor.map`.
+        done: called with the number of positions of each finished pair of slices.
     """
     wdl, start = values.arena.wdl, values.arena.layout.start
-    pairs = {tuple(sorted((each, each.mirror), key=values.number)) for each in changed}
-    stale = False  # whether positions with a capture are filled from outcomes that have changed since
+    pairs = {tuple(sorted((each, each.mirror), key=values.slice_id)) for each in changed}
+    stale = False  # whether outcomes changed that values of capture positions were derived from
     pieces = 0
-    # What a move leads to comes first: fewer pieces, then fewer men.
+    # Successors come first: fewer pieces, then fewer men.
     for first, last in sorted(pairs, key=lambda pair: pair[0].sort_key()):
         if stale and first.pieces > pieces:
             values.fill(lambda more: None)
             stale = False
         pieces = first.pieces
-        end = int(start[values.number(last) + 1])
-        counts = count_together(values.arena, values.number(first), values.number(last), plies, run)
+        end = int(start[values.slice_id(last) + 1])
+        counts = count_together(values.arena, values.slice_id(first), values.slice_id(last), plies, run)
         stale = stale or not np.array_equal(wdl[counts.first : end], counts.stored)
         done(len(counts.stored))
 
-
-Progress = Callable[[str, int, int], None]
-"""Called now and then with what is under way, and how many positions of how many are done."""
 
 _FEWEST = 4  # pieces: three against a lone king
 _IN_TABLES = (RuleName.KING_MOVES, RuleName.BALANCE)
@@ -166,8 +165,8 @@ class RuleOutcomes:
     """What some rules of the tables change, for each material.
 
     Attributes:
-        ruleset: the ruleset of the tables.
-        rules: the rules of it that are looked at, all others left aside.
+        ruleset: the name of the tables' ruleset.
+        rules: the names of the rules applied; all others are ignored.
         materials: every material of the tables, fewer pieces first, then fewer men.
     """
 
@@ -181,10 +180,10 @@ class DrawCheck:
     """What `check_draws` found.
 
     Attributes:
-        pieces: the most pieces of which the tables have all materials.
+        pieces: the greatest n such that the tables have all materials of up to n pieces.
         lone_kings: the materials of the rules on a lone king.
-        outcomes: cursed wins and blessed losses: what all rules that outcomes in tables know make together;
-            then, where these are two, what the king-moves rule alone makes.
+        outcomes: the effect of all rules that the tables apply; then, if there are two, the effect of the
+            king-moves rule alone.
     """
 
     pieces: int
@@ -192,25 +191,26 @@ class DrawCheck:
     outcomes: list[RuleOutcomes]
 
 
-def check_draws(directory: Path, jobs: int = 1, progress: Progress | None = None) -> DrawCheck:
-    """Count, over every position of the tables, what the draw rules do to the game.
+def check_draws(directory: Path, jobs: int = 1, progress: StageProgress | None = None) -> DrawCheck:
+    """Count, over every position of the tables, what the draw rules change.
 
     Args:
-        directory: the data directory: 4 pieces or more, with WDL for all and DTW up to 4 pieces and for more
-            kings against one.
-        jobs: threads.
-        progress: told how far it has come.
+        directory: the data directory: 4 pieces or more, with WDL for all materials, and with DTW up to 4
+            pieces and for more kings against one.
+        jobs: the number of threads.
+        progress: called with the progress.
 
     Raises:
-        DataDirectoryError: there is no such directory.
-        ManifestError, WrongVersionError: the directory has no manifest that can be read.
-        MissingTableError: a table that it takes is not there; the message names it.
+        DataDirectoryError: the directory does not exist.
+        ManifestError: the directory has no manifest, or it cannot be read.
+        WrongVersionError: the manifest has another version.
+        MissingTableError: a table that is needed is missing; the message names it.
         TableError: a table cannot be read, or the tables contradict each other.
         OSError: a file cannot be read.
     """
     if not directory.is_dir():
         raise DataDirectoryError(
-            f"{directory} is no directory; make tables with `shashki generate`, or name another one"
+            f"{directory} is no directory; make tables with `shashki generate`, or choose another one"
         )
     manifest = Manifest.load(directory)
     pieces = _complete_to(manifest)
@@ -223,10 +223,12 @@ def check_draws(directory: Path, jobs: int = 1, progress: Progress | None = None
     if king_plies is not None:
         touched |= tables_of_king_moves_alone(manifest, changed)
     with ThreadPoolExecutor(jobs) as pool:
-        values = Values(directory, against_one, (Metric.WDL, Metric.DTW), manifest.ruleset, pool, jobs)
+        values = InMemoryValues(
+            directory, against_one, (Metric.WDL, Metric.DTW), manifest.ruleset, pool, jobs
+        )
         values.fill(_counter(progress, "lone kings", against_one))
         found = list(LoneKings(values, most))
-        values = Values(directory, touched, (Metric.WDL,), manifest.ruleset, pool, jobs)
+        values = InMemoryValues(directory, touched, (Metric.WDL,), manifest.ruleset, pool, jobs)
         values.fill(_counter(progress, "outcomes", touched))
         every = sorted(manifest.slices, key=Material.sort_key)
 
@@ -253,40 +255,31 @@ def _rules_in_tables(ruleset: Ruleset) -> list[RuleName]:
     return [rule.name for rule in ruleset.rules if rule.name in _IN_TABLES]
 
 
-def _counter(progress: Progress | None, what: str, slices: Iterable[Material]) -> Done:
-    total = sum(material.positions for material in slices)
-    done = 0
-
-    def count(more: int) -> None:
-        nonlocal done
-        done += more
-        if progress is not None:
-            progress(what, done, total)
-
-    return count
+def _counter(progress: StageProgress | None, stage: str, slices: Iterable[Material]) -> Done:
+    return stage_counter(progress, stage, sum(material.positions for material in slices))
 
 
 _CHANGED_COLUMNS = ("positions", "cursed wins", "blessed losses")
-_STANDING_COLUMNS = ("positions", "won", "drawn", "lost", "longest win")
+_TALLY_COLUMNS = ("positions", "won", "drawn", "lost", "longest win")
 _BEYOND_COLUMNS = ("limit", "won on road", "beyond limit", "won off road", "beyond limit")
-_ALLOWANCE_COLUMNS = ("wins", "limit", "longest", "beyond limit")
+_MOVE_LIMIT_COLUMNS = ("wins", "limit", "longest", "beyond limit")
 
 
 def draw_check_text(check: DrawCheck) -> Iterator[str]:
-    """The lines of the report; distances in moves of the stronger side."""
-    yield "Against a lone king, on the board. The stronger side is to move; longest win in moves."
-    yield from _standings(check.lone_kings)
+    """Yield the lines of the report. Distances are in moves of the stronger side."""
+    yield "Against a lone king, without draw rules. The stronger side is to move; longest win in moves."
+    yield from _tallies(check.lone_kings)
     yield ""
-    yield "A lone king off the main road that draws: positions, and those in which neither side could capture"
+    yield "Draws of a lone king off the main road: all, and those in which neither side could capture"
     for found in check.lone_kings:
         off = found.off_road
         yield f"{found.material:<23}{off.drawn:>16,}{off.drawn_quiet:>16,}   {off.drawn_fen or 'none'}"
     yield ""
-    yield "Moves that a rule gives the stronger side, and the most that a win needs. three-kings: to the end"
+    yield "Moves that a rule allows the stronger side, and the most that a win needs. three-kings: to the end"
     yield "of the game. main-road: until the lone king is off the road, captured or blocked, or has captured."
-    yield from _allowances(check.lone_kings)
+    yield from _move_limits(check.lone_kings)
     yield ""
-    yield "Wins that take more than the moves of main-road to the end of the game"
+    yield "Wins that need more moves to the end of the game than main-road allows"
     yield from _beyond_road_limit(check.lone_kings)
     for outcomes in check.outcomes:
         yield ""
@@ -297,37 +290,37 @@ def _row(name: str, cells: Sequence[str]) -> str:
     return f"{name:<23}" + "".join(f"{cell:>16}" for cell in cells)
 
 
-def _standings(found: Sequence[LoneKing]) -> Iterator[str]:
-    yield _row("material", _STANDING_COLUMNS)
+def _tallies(found: Sequence[LoneKing]) -> Iterator[str]:
+    yield _row("material", _TALLY_COLUMNS)
     for lone_king in found:
-        for where, standing in (("on the road", lone_king.on_road), ("off the road", lone_king.off_road)):
+        for where, tally in (("on the road", lone_king.on_road), ("off the road", lone_king.off_road)):
             name = f"{lone_king.material:<10}{where}"
-            yield (_row(name, _standing_cells(standing)) + f"   {standing.longest_win_fen or ''}").rstrip()
+            yield (_row(name, _tally_cells(tally)) + f"   {tally.longest_win_fen or ''}").rstrip()
 
 
-def _standing_cells(standing: Standing) -> list[str]:
-    counts = (standing.positions, standing.won, standing.drawn, standing.lost)
-    longest = standing.longest_win_moves
+def _tally_cells(tally: Tally) -> list[str]:
+    counts = (tally.positions, tally.won, tally.drawn, tally.lost)
+    longest = tally.longest_win_moves
     return [*(f"{count:,}" for count in counts), "-" if longest is None else str(longest)]
 
 
-def _allowances(found: Sequence[LoneKing]) -> Iterator[str]:
-    yield _row("rule         material", _ALLOWANCE_COLUMNS)
+def _move_limits(found: Sequence[LoneKing]) -> Iterator[str]:
+    yield _row("rule         material", _MOVE_LIMIT_COLUMNS)
     for name in ("three_kings", "main_road"):
         for lone_king in found:
-            allowance: Allowance | None = getattr(lone_king, name)
-            if allowance is not None:
-                longest = allowance.longest_moves
+            move_limit: MoveLimit | None = getattr(lone_king, name)
+            if move_limit is not None:
+                longest = move_limit.longest_moves
                 cells = (
-                    f"{allowance.wins:,}",
-                    str(allowance.limit_moves),
+                    f"{move_limit.wins:,}",
+                    str(move_limit.limit_moves),
                     "-" if longest is None else str(longest),
-                    f"{allowance.beyond_limit:,}",
+                    f"{move_limit.beyond_limit:,}",
                 )
                 yield (
                     _row(f"{name.replace('_', '-'):<13}{lone_king.material}", cells)
-                    + f"   {allowance.longest_fen or ''}"
-                    + ("" if allowance.ruleset == "official" else f" ({allowance.ruleset})")
+                    + f"   {move_limit.longest_fen or ''}"
+                    + ("" if move_limit.ruleset == "official" else f" ({move_limit.ruleset})")
                 )
 
 
@@ -336,15 +329,15 @@ def _beyond_road_limit(found: Sequence[LoneKing]) -> Iterator[str]:
     for lone_king in found:
         if lone_king.main_road is not None:
             cells = [str(lone_king.main_road.limit_moves)]
-            for standing in (lone_king.on_road, lone_king.off_road):
-                cells += [f"{standing.won:,}", f"{standing.wins_beyond_road_limit:,}"]
+            for tally in (lone_king.on_road, lone_king.off_road):
+                cells += [f"{tally.won:,}", f"{tally.wins_beyond_road_limit:,}"]
             yield _row(lone_king.material, cells)
 
 
 def _changes(outcomes: RuleOutcomes) -> Iterator[str]:
     changed = [each for each in outcomes.materials if each.cursed_wins or each.blessed_losses]
     rules = " and ".join(outcomes.rules) or "no rule"
-    yield f"Outcomes that differ from those on the board: {rules}, ruleset {outcomes.ruleset}"
+    yield f"Outcomes that differ from those without draw rules: {rules}, ruleset {outcomes.ruleset}"
     if changed:
         yield _row("material", _CHANGED_COLUMNS)
     for each in changed:

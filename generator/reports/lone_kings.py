@@ -1,12 +1,12 @@
-"""How the lone-king rules work out, counted over every position of the tables.
+"""The rules on lone kings, counted over every position of the tables.
 
-The question is that of `tablebase.games.lone_kings`, which searches from one position on: the stronger side
-plays only moves after which it still wins on the board, the lone king any legal move; the case has ended when
-the lone king is captured, has no move, or stands off the road, or when it has captured something. Here the
-answer spreads backwards from where the case ends, a move of the stronger side at a time. Moves and places are
-those of the verifier; nothing is shared with that search.
+The question is that of `tablebase.games.lone_kings`, which searches from one position. The stronger side
+plays only moves that keep its win without draw rules; the lone king plays any legal move. A main-road case
+ends when the lone king leaves the road, is captured, has no move, or captures a piece. Here retrograde
+analysis (Thompson) starts from the ends of the cases and goes back one move of the stronger side at a time.
+Moves and indices are those of the verifier; nothing is shared with the search.
 
-The stronger side is to move throughout. "Won" is won on the board, whatever a draw rule makes of it.
+The stronger side is always to move. "Won" means won without draw rules.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from generator.materials import capture_closure, require_tables
 from generator.verify.derive import ValueArrays
-from generator.verify.values import Values
+from generator.verify.values import InMemoryValues
 from tablebase.board.material import Material
 from tablebase.board.position import Position
 from tablebase.board.squares import MAIN_ROAD
@@ -30,26 +30,34 @@ from tablebase.rules.rulesets import OFFICIAL, ROAD_WITH_THREE_MEN, Ruleset
 from tablebase.tables.format import Metric
 from tablebase.tables.manifest import Manifest
 
-_OUTSIDE = 255  # no main-road case
-_NOT_WON = 254  # a case, but the stronger side does not win it on the board
-_OPEN = 253  # a case that is won, and not decided yet
+_OUTSIDE = 255  # not a main-road case
+_NOT_WON = 254  # a case that the stronger side does not win
+_OPEN = 253  # a case that is won and not decided yet
 MOST_MOVES = 252
-"""More moves than this are no answer of the sweep."""
+"""The greatest number of moves that the retrograde analysis can count."""
 
 ON_ROAD, QUIET = 1, 2
-"""Bits of `features`: the lone king stands on the main road; neither side could capture if it were to
-move."""
+"""Bits of `features`: the lone king is on the main road; neither side could capture if it were to move."""
 
 
 @kernel
-def features(layout: Layout, which: int, lone_to_move: bool) -> NDArray[np.uint8]:
-    """What is asked of each position of a slice with a lone king, in the order of the index."""
-    found = np.zeros(layout.start[which + 1] - layout.start[which], np.uint8)
+def features(layout: Layout, slice_id: int, lone_to_move: bool) -> NDArray[np.uint8]:
+    """Return the features of each position of a slice with a lone king.
+
+    Args:
+        layout: the slices.
+        slice_id: the slice.
+        lone_to_move: whether the lone king's side is to move.
+
+    Returns:
+        shape (positions,), uint8: bits ON_ROAD and QUIET, by index.
+    """
+    found = np.zeros(layout.start[slice_id + 1] - layout.start[slice_id], np.uint8)
     for index in range(len(found)):
-        own_men, own_kings, other_men, other_kings = sets_at(layout, which, index)
+        own_men, own_kings, other_men, other_kings = sets_at(layout, slice_id, index)
         if (own_kings if lone_to_move else other_kings) & MAIN_ROAD:
             found[index] |= ON_ROAD
-        # Captures go in all four directions, so the other side's need no turned board.
+        # Captures go in all four directions, so the other side's captures need no turned board.
         if not has_capture(own_men, own_kings, other_men, other_kings) and not has_capture(
             other_men, other_kings, own_men, own_kings
         ):
@@ -64,19 +72,23 @@ def _slot_after(layout: Layout, after: NDArray[np.int64]) -> int:
 
 @kernel
 def _decide_stronger(
-    layout: Layout, needed: NDArray[np.uint8], which: int, moves: int, buffer: NDArray[np.int64]
+    layout: Layout, needed: NDArray[np.uint8], slice_id: int, moves: int, buffer: NDArray[np.int64]
 ) -> int:
-    """Decide the positions of a slice, stronger side to move, in which so many moves are enough; how many."""
+    """Decide the positions with the stronger side to move in which `moves` moves are enough.
+
+    Returns:
+        The number of positions decided.
+    """
     decided = 0
-    start = layout.start[which]
-    for slot in range(start, layout.start[which + 1]):
+    start = layout.start[slice_id]
+    for slot in range(start, layout.start[slice_id + 1]):
         if needed[slot] != _OPEN:
             continue
-        own_men, own_kings, other_men, other_kings = sets_at(layout, which, slot - start)
+        own_men, own_kings, other_men, other_kings = sets_at(layout, slice_id, slot - start)
         count = successors(own_men, own_kings, other_men, other_kings, buffer)
         for row in range(count):
             captured = buffer[row, 0] | buffer[row, 1] == 0
-            # A move that gives the win away leads to a greater number too: _NOT_WON.
+            # A move that gives up the win leads to a greater number too: _NOT_WON.
             if captured or needed[_slot_after(layout, buffer[row])] < moves:
                 needed[slot] = moves
                 decided += 1
@@ -86,19 +98,19 @@ def _decide_stronger(
 
 @kernel
 def _decide_lone(
-    layout: Layout, needed: NDArray[np.uint8], which: int, moves: int, buffer: NDArray[np.int64]
+    layout: Layout, needed: NDArray[np.uint8], slice_id: int, moves: int, buffer: NDArray[np.int64]
 ) -> None:
-    """Decide the positions of a slice, lone king to move, in which so many moves are enough."""
-    start = layout.start[which]
-    for slot in range(start, layout.start[which + 1]):
+    """Decide the positions with the lone king to move in which `moves` moves are enough."""
+    start = layout.start[slice_id]
+    for slot in range(start, layout.start[slice_id + 1]):
         if needed[slot] != _OPEN:
             continue
-        own_men, own_kings, other_men, other_kings = sets_at(layout, which, slot - start)
+        own_men, own_kings, other_men, other_kings = sets_at(layout, slice_id, slot - start)
         count = successors(own_men, own_kings, other_men, other_kings, buffer)
         stays = False
         for row in range(count):
             after = _slot_after(layout, buffer[row])
-            # A lost king cannot have taken the last piece: then the tables are wrong, and it stays open.
+            # A lost king cannot capture the last piece. If it does, the tables are wrong: leave it open.
             if after < 0 or (needed[after] > moves and needed[after] != _OUTSIDE):
                 stays = True
                 break
@@ -106,44 +118,46 @@ def _decide_lone(
             needed[slot] = moves
 
 
-def moves_off_the_road(
+def main_road_retrograde(
     arena: ValueArrays, stronger: Sequence[int], lone: Sequence[int], on_road: Sequence[NDArray[np.bool_]]
 ) -> NDArray[np.uint8]:
-    """The least number of the stronger side's own moves that force the end of the case, for every slot.
+    """Return the least number of the stronger side's moves that force the end of a main-road case, by slot.
 
     Args:
-        arena: the outcomes, positions with a capture filled in.
-        stronger: the slices of the rule's materials with the stronger side to move; with each of them, those
-            that promotions lead to.
-        lone: their mirrors, with the lone king to move.
-        on_road: for each slice of `stronger`, then of `lone`, in which positions that king is on the road.
+        arena: the outcomes, with those of capture positions.
+        stronger: the slices of the rule's materials, the stronger side to move, with the slices that
+            promotions lead to.
+        lone: their mirrors, the lone king to move.
+        on_road: for each slice of `stronger`, then of `lone`: shape (positions,), bool, whether the lone king
+            is on the road.
 
     Returns:
-        uint8, a number a slot; above MOST_MOVES where there is no case or the stronger side does not win it.
+        shape (slots,), uint8. A number above MOST_MOVES means that there is no case, or that the stronger
+        side does not win it.
 
     Raises:
-        DamagedTableError: no move leads on from a position that is won: the tables contradict each other.
+        DamagedTableError: no play ends a case that is won, so the tables contradict each other.
     """
     layout = arena.layout
     needed = np.full(int(layout.start[-1]), _OUTSIDE, np.uint8)
-    for number, on in zip((*stronger, *lone), on_road, strict=True):
-        span = slice(int(layout.start[number]), int(layout.start[number + 1]))
-        won = arena.wdl[span] > 0 if number in stronger else arena.wdl[span] < 0
+    for slice_id, on in zip((*stronger, *lone), on_road, strict=True):
+        span = slice(int(layout.start[slice_id]), int(layout.start[slice_id + 1]))
+        won = arena.wdl[span] > 0 if slice_id in stronger else arena.wdl[span] < 0
         needed[span][on] = np.where(won[on], _OPEN, _NOT_WON)
     buffer = new_buffer()
     moves = 0
-    for number in lone:
-        _decide_lone(layout, needed, number, moves, buffer)
+    for slice_id in lone:
+        _decide_lone(layout, needed, slice_id, moves, buffer)
     while (needed == _OPEN).any():
         moves += 1
-        decided = sum(_decide_stronger(layout, needed, number, moves, buffer) for number in stronger)
-        for number in lone:
-            _decide_lone(layout, needed, number, moves, buffer)
+        decided = sum(_decide_stronger(layout, needed, slice_id, moves, buffer) for slice_id in stronger)
+        for slice_id in lone:
+            _decide_lone(layout, needed, slice_id, moves, buffer)
         if not decided or moves == MOST_MOVES:
             left = int(np.count_nonzero(needed == _OPEN))
             raise DamagedTableError(
-                f"the tables contradict each other: in {left:,} positions with a lone king on the main road, "
-                "won on the board, no way leads to the end; check them with `shashki verify`"
+                f"the tables contradict each other: from {left:,} won positions with a lone king on the main "
+                "road no play ends the case; check the tables with `shashki verify`"
             )
     return needed
 
@@ -151,24 +165,25 @@ def moves_off_the_road(
 _FEWEST = 4  # pieces: three against one
 
 _SETS_OF_RULES = (OFFICIAL, ROAD_WITH_THREE_MEN)
-"""Where a rule is looked for, the first that has it for a material first."""
+"""Rulesets in which a rule on a material is searched, in this order."""
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How the positions of a material stand in which the lone king is on, or off, the main road.
+class Tally:
+    """Positions of a material with the lone king on the main road, or off it, by outcome without draw rules.
 
     Attributes:
-        positions: how many there are; the sum of the next three.
-        won: how many the stronger side wins on the board.
-        drawn: how many are drawn on the board.
-        lost: how many it loses.
-        longest_win_moves: the most moves of its own that a win takes to the end of the game, and below it a
-            position that takes them; None without a win.
-        wins_beyond_road_limit: how many wins take more moves of its own, to the end of the game, than the
-            main-road rule gives; None where no such rule is about the material.
-        drawn_quiet: drawn positions in which neither side could capture if it were to move.
-        drawn_fen: a drawn position, a quiet one if there is one; None without.
+        positions: their number, the sum of the next three.
+        won: the number that the stronger side wins.
+        drawn: the number of draws.
+        lost: the number that the stronger side loses.
+        longest_win_moves: the most moves of the stronger side that a win takes to the end of the game; None
+            without a win.
+        longest_win_fen: a position that takes as many moves; None without a win.
+        wins_beyond_road_limit: the number of wins that take more moves to the end of the game than the
+            main-road rule allows; None if the rule is not about the material.
+        drawn_quiet: the number of draws in which neither side could capture if it were to move.
+        drawn_fen: a drawn position, a quiet one if there is one; None without a draw.
     """
 
     positions: int
@@ -183,17 +198,18 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Allowance:
-    """The moves that a rule gives the stronger side, and those that its wins on the board need.
+class MoveLimit:
+    """The moves that a rule allows the stronger side, and the moves that its wins need.
 
     Attributes:
-        ruleset: one that has the rule for this material.
-        article: of the rule.
-        limit_moves: how many moves of its own the rule gives the stronger side.
-        wins: how many positions of the rule, with the stronger side to move, are won on the board.
-        wins_by_moves: how many of them need 1 move, 2 moves, and so on.
-        beyond_limit: how many of them need more than the limit.
-        longest_moves: the most that one needs, and below it a position that needs them; None without a win.
+        ruleset: the name of a ruleset that has the rule for this material.
+        article: the rule's article.
+        limit_moves: the number of the stronger side's moves that the rule allows.
+        wins: the number of positions under the rule that the stronger side, to move, wins without draw rules.
+        wins_by_moves: the number of these that need 1 move, 2 moves, and so on.
+        beyond_limit: the number of these that need more moves than the limit.
+        longest_moves: the most moves that one of them needs; None without a win.
+        longest_fen: a position that needs as many moves; None without a win.
     """
 
     ruleset: str
@@ -213,22 +229,22 @@ class LoneKing:
     Attributes:
         material: the slice, as text.
         on_road: positions with the lone king on the main road a1-h8.
-        off_road: all others.
-        three_kings: the rule on three kings or more, moves counted to the end of the game; None where no
-            rule of the kind is about the material.
-        main_road: the rule on the main road, moves counted until the lone king is off the road, captured or
-            blocked, or the material is no longer the rule's, while the win is kept; None likewise.
+        off_road: all other positions.
+        three_kings: the rule on three kings or more, moves counted to the end of the game; None if no such
+            rule is about the material.
+        main_road: the rule on the main road; None if no such rule is about the material. Moves are counted
+            until the lone king is off the road, captured or blocked, or has captured a piece.
     """
 
     material: str
-    on_road: Standing
-    off_road: Standing
-    three_kings: Allowance | None
-    main_road: Allowance | None
+    on_road: Tally
+    off_road: Tally
+    three_kings: MoveLimit | None
+    main_road: MoveLimit | None
 
 
 def find_rule(material: Material, name: RuleName) -> tuple[Ruleset, Limit] | None:
-    """The rule of that kind about this material, against a lone king, with a ruleset that has it."""
+    """Return the rule of a kind on this material against a lone king, with a ruleset that has it, or None."""
     for ruleset in _SETS_OF_RULES:
         rule = ruleset.rule(name)
         for limit in rule.limits if rule else ():
@@ -244,7 +260,7 @@ def _limit_moves(material: Material, name: RuleName) -> int | None:
 
 
 def lone_king_materials(pieces: int) -> list[Material]:
-    """The materials of 4 to `pieces` pieces that a draw rule on a lone king is about, fewer men first."""
+    """Return the materials of 4 to `pieces` pieces that a rule on a lone king is about, fewer men first."""
     every = (
         Material(count - 1 - men, men, 1, 0) for count in range(_FEWEST, pieces + 1) for men in range(count)
     )
@@ -256,78 +272,78 @@ def lone_king_materials(pieces: int) -> list[Material]:
 
 
 def tables_needed(manifest: Manifest, pieces: int) -> set[Material]:
-    """The slices that `LoneKings` takes.
+    """Return the slices that `LoneKings` needs.
 
     Raises:
-        MissingTableError: one is not there, or has no DTW; the message names the table.
+        MissingTableError: a table is missing, or has no DTW; the message names it.
     """
     needed = capture_closure(lone_king_materials(pieces))
     for metric in (Metric.WDL, Metric.DTW):
-        require_tables(manifest, needed, metric, "what is checked of a lone king")
+        require_tables(manifest, needed, metric, "counting positions against a lone king")
     return needed
 
 
 class LoneKings:
-    """Counts the positions against a lone king.
+    """Counts of the positions against a lone king, by material.
 
     Args:
-        values: outcomes and DTW of the slices of `tables_needed`, positions with a capture filled in.
-        pieces: the most pieces.
+        values: outcomes and DTW of the slices of `tables_needed`, with those of capture positions.
+        pieces: the greatest number of pieces.
 
     Raises:
         DamagedTableError: the tables contradict each other.
     """
 
-    def __init__(self, values: Values, pieces: int) -> None:
+    def __init__(self, values: InMemoryValues, pieces: int) -> None:
         self._values = values
         self._arena = values.arena
         self._materials = lone_king_materials(pieces)
         self._features = {
-            material: features(self._arena.layout, values.number(material), lone)
+            material: features(self._arena.layout, values.slice_id(material), lone)
             for each in self._materials
             for material, lone in ((each, False), (each.mirror, True))
         }
         of_the_road = [each for each in self._materials if find_rule(each, RuleName.MAIN_ROAD)]
         mirrors = [each.mirror for each in of_the_road]
-        self._off_the_road = moves_off_the_road(
+        self._off_the_road = main_road_retrograde(
             self._arena,
-            [values.number(material) for material in of_the_road],
-            [values.number(material) for material in mirrors],
+            [values.slice_id(material) for material in of_the_road],
+            [values.slice_id(material) for material in mirrors],
             [self._on_road(material) for material in (*of_the_road, *mirrors)],
         )
 
     def __iter__(self) -> Iterator[LoneKing]:
-        """What was found, material by material."""
+        """Yield the counts of each material."""
         for material in self._materials:
             on_road = self._on_road(material)
             span = self._span(material)
-            to_the_end = (self._arena.dtw[span].astype(np.int64) + 1) // 2
+            moves_to_end = (self._arena.dtw[span].astype(np.int64) + 1) // 2
             yield LoneKing(
                 str(material),
-                self._standing(material, to_the_end, on_road),
-                self._standing(material, to_the_end, ~on_road),
-                self._allowance(material, RuleName.THREE_KINGS, to_the_end, np.ones_like(on_road)),
-                self._allowance(material, RuleName.MAIN_ROAD, self._off_the_road[span], on_road),
+                self._tally(material, moves_to_end, on_road),
+                self._tally(material, moves_to_end, ~on_road),
+                self._move_limit(material, RuleName.THREE_KINGS, moves_to_end, np.ones_like(on_road)),
+                self._move_limit(material, RuleName.MAIN_ROAD, self._off_the_road[span], on_road),
             )
 
     def _span(self, material: Material) -> slice:
-        number = self._values.number(material)
+        slice_id = self._values.slice_id(material)
         start = self._arena.layout.start
-        return slice(int(start[number]), int(start[number + 1]))
+        return slice(int(start[slice_id]), int(start[slice_id + 1]))
 
     def _on_road(self, material: Material) -> NDArray[np.bool_]:
         on_road: NDArray[np.bool_] = self._features[material] & ON_ROAD != 0
         return on_road
 
-    def _standing(self, material: Material, moves: NDArray[np.int64], among: NDArray[np.bool_]) -> Standing:
-        """How the positions stand; `moves` are those to the end of the game."""
+    def _tally(self, material: Material, moves: NDArray[np.int64], among: NDArray[np.bool_]) -> Tally:
+        """Return the tally of the positions `among`; `moves` are those to the end of the game."""
         wdl = self._arena.wdl[self._span(material)]
         won, drawn, lost = wdl > 0, wdl == 0, wdl < 0
         limit = _limit_moves(material, RuleName.MAIN_ROAD)
         longest, longest_fen = self._longest(material, moves, won & among)
         quiet = drawn & among & (self._features[material] & QUIET != 0)
         example = quiet if quiet.any() else drawn & among
-        return Standing(
+        return Tally(
             positions=int(among.sum()),
             won=int((won & among).sum()),
             drawn=int((drawn & among).sum()),
@@ -339,10 +355,12 @@ class LoneKings:
             drawn_fen=self._fen(material, int(example.argmax())) if example.any() else None,
         )
 
-    def _allowance(
+    def _move_limit(
         self, material: Material, name: RuleName, moves: NDArray[np.integer], among: NDArray[np.bool_]
-    ) -> Allowance | None:
-        """What a rule allows, where there is one; `moves` are those that a win needs."""
+    ) -> MoveLimit | None:
+        """Return what a rule allows and wins need, or None without a rule; `moves` are those that a win
+        needs.
+        """
         found = find_rule(material, name)
         if found is None:
             return None
@@ -350,7 +368,7 @@ class LoneKings:
         limit_moves = limit.thresholds[0][1]
         wins = among & (self._arena.wdl[self._span(material)] > 0)
         longest, longest_fen = self._longest(material, moves, wins)
-        return Allowance(
+        return MoveLimit(
             ruleset=ruleset.name,
             article=limit.article,
             limit_moves=limit_moves,
@@ -366,8 +384,8 @@ class LoneKings:
     ) -> tuple[int | None, str | None]:
         if not wins.any():
             return None, None
-        place = int(np.where(wins, moves, 0).argmax())
-        return int(moves[place]), self._fen(material, place)
+        index = int(np.where(wins, moves, 0).argmax())
+        return int(moves[index]), self._fen(material, index)
 
-    def _fen(self, material: Material, place: int) -> str:
-        return Position(*sets_at(self._arena.layout, self._values.number(material), place)).to_fen()
+    def _fen(self, material: Material, index: int) -> str:
+        return Position(*sets_at(self._arena.layout, self._values.slice_id(material), index)).to_fen()

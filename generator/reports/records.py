@@ -21,11 +21,11 @@ from tablebase.tables.manifest import Manifest, Statistics
 
 @dataclass(frozen=True, slots=True)
 class AbsentOutcomes:
-    """Materials in which the side named first never wins, draws or loses, each as text.
+    """Materials in which the side named first never wins, draws or loses, as text.
 
     Attributes:
-        won, drawn, lost: with that side to move.
-        won_by_turns, drawn_by_turns, lost_by_turns: whoever is to move.
+        won, drawn, lost: the materials, with that side to move.
+        won_by_turns, drawn_by_turns, lost_by_turns: the materials, whichever side is to move.
     """
 
     won: tuple[str, ...]
@@ -44,11 +44,12 @@ class _Counts:
 
 
 def absent_outcomes(counted: Iterable[Statistics], on_the_board: bool) -> AbsentOutcomes:
-    """Which outcomes never come up.
+    """Return the materials with outcomes that never occur.
 
     Args:
-        counted: what was counted, of each material and of its mirror.
-        on_the_board: whether a cursed win is a win and a blessed loss a loss, or both are draws.
+        counted: the statistics of each material and of its mirror.
+        on_the_board: whether to ignore draw rules. If so, a cursed win is a win and a blessed loss a loss. If
+            not, both are draws.
     """
     moving = {each.material: _counts(each, on_the_board) for each in counted}
     by_turns = {name: _by_turns(moving, name) for name in moving}
@@ -70,19 +71,24 @@ def _counts(counted: Statistics, on_the_board: bool) -> _Counts:
 
 
 def _by_turns(moving: Mapping[str, _Counts], name: str) -> _Counts:
-    """The outcomes of the side named first, with it and with the other side to move."""
+    """Return the outcomes of the side named first, whichever side is to move."""
     own, other = moving[name], moving[str(Material.parse(name).mirror)]
     return _Counts(own.won + other.lost, own.drawn + other.drawn, own.lost + other.won)
 
 
 DISTANCES = (Metric.DTW, Metric.DTC, Metric.DTB)
-"""The metrics that a win can be longest by, in the order in which they are told."""
+"""The metrics by which a win can be longest, in the order of the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Longest:
-    """The longest win of a material by a metric: its plies, and the first position that has them, with the
-    stronger side, White, to move. By DTW a cursed win is a win."""
+    """The longest win of a material by a metric. By DTW, a cursed win is a win.
+
+    Attributes:
+        material: the material, as text.
+        plies: the distance.
+        fen: the first position with this distance. The stronger side is White and is to move.
+    """
 
     material: str
     plies: int
@@ -94,15 +100,16 @@ class Records:
     """What `find_records` found.
 
     Attributes:
-        pieces: the most pieces.
-        ruleset: the ruleset of the tables.
-        generator_version: what made them.
-        materials: what was counted of each material, fewer pieces first, then fewer men.
-        lines: best play of both sides under the ruleset, as `shashki line` has it, from the longest win by
-            DTW of each material and from the longest wins of each number of pieces, by FEN. Empty where the
-            tables do not tell it.
-        board_lines: play of both sides for length alone, without draw rules, from the longest wins by DTW of
-            each number of pieces, by FEN: so many plies as the DTW. Empty where the tables do not tell it.
+        pieces: the greatest number of pieces.
+        ruleset: the name of the tables' ruleset.
+        generator_version: the version of the program that made the tables.
+        materials: the statistics of each material, fewer pieces first, then fewer men.
+        lines: best play under the ruleset, by FEN, as `shashki line` gives it. The lines begin with the
+            longest win by DTW of each material, and with the longest wins of each number of pieces. Empty if
+            the tables are not enough.
+        board_lines: lines in which both sides play for DTW, without draw rules, by FEN. They begin with the
+            longest wins by DTW of each number of pieces, and have as many plies as the DTW. Empty if the
+            tables are not enough.
     """
 
     pieces: int
@@ -114,32 +121,35 @@ class Records:
 
 
 def find_records(directory: Path, pieces: int | None = None) -> Records:
-    """The records of a set of tables.
+    """Return the records of a set of tables.
 
     Args:
         directory: the data directory.
-        pieces: look at materials of up to so many pieces; None: at all those of which all were counted.
+        pieces: the greatest number of pieces; None for all numbers of pieces whose materials all have
+            statistics.
 
     Raises:
-        ArgumentError: fewer than 2 pieces.
-        DataDirectoryError: there is no such directory.
-        ManifestError, WrongVersionError: the directory has no manifest that can be read.
-        TooManyPiecesError: not all materials of so many pieces, or of 2, were counted.
-        MissingTableError, TableError: a table that the manifest tells of is not there, or cannot be read.
+        ArgumentError: `pieces` is less than 2.
+        DataDirectoryError: the directory does not exist.
+        ManifestError: the directory has no manifest, or it cannot be read.
+        WrongVersionError: the manifest has another version.
+        TooManyPiecesError: some material of so many pieces, or of 2, has no statistics.
+        MissingTableError: a table of the manifest is missing.
+        TableError: a table cannot be read.
     """
     if not directory.is_dir():
         raise DataDirectoryError(
-            f"{directory} is no directory; make tables there with {generate_command(directory)}, or name "
+            f"{directory} is no directory; make tables there with {generate_command(directory)}, or choose "
             "another one"
         )
     if pieces is not None and pieces < 2:
-        raise ArgumentError(f"there are materials of 2 pieces or more, not of {pieces}")
+        raise ArgumentError(f"the number of pieces must be at least 2, got {pieces}")
     manifest = Manifest.load(directory)
     most = _counted_to(manifest)
     if most < (pieces or 2):
-        there = f"of 2 to {most} pieces" if most > 1 else "not even of 2 pieces"
+        there = f"has only those of 2 to {most}" if most > 1 else "lacks some of 2 pieces"
         raise TooManyPiecesError(
-            f"all materials of 2 to {pieces or 2} pieces are wanted, and those in {directory} are {there}: "
+            f"records need all materials of 2 to {pieces or 2} pieces, but {directory} {there}: "
             f"make the others with {generate_command(directory, pieces or 2)}"
         )
     pieces = pieces or most
@@ -159,7 +169,7 @@ def find_records(directory: Path, pieces: int | None = None) -> Records:
 
 
 def longest(counted: Statistics, metric: Metric) -> Longest | None:
-    """The longest win of a material by a metric; None where it has no win, or its length was not counted."""
+    """Return the longest win of a material by a metric; None without a win or without its length."""
     plies, fen = {
         Metric.DTW: (counted.longest_win_plies, counted.longest_win_fen),
         Metric.DTC: (counted.longest_dtc_win_plies, counted.longest_dtc_win_fen),
@@ -169,7 +179,7 @@ def longest(counted: Statistics, metric: Metric) -> Longest | None:
 
 
 def longest_by_pieces(counted: Iterable[Statistics], metric: Metric) -> dict[int, Longest]:
-    """The longest win by a metric of each number of pieces: of several, that of the first material."""
+    """Return the longest win of each number of pieces by a metric. The first material wins a tie."""
     found: dict[int, Longest] = {}
     for each in counted:
         pieces = Material.parse(each.material).pieces
@@ -180,12 +190,13 @@ def longest_by_pieces(counted: Iterable[Statistics], metric: Metric) -> dict[int
 
 
 def line_on_the_board(tablebase: Tablebase, position: Position) -> Line:
-    """Play without draw rules from a position that is won or lost on the board: the winner wins as soon as
-    the other side lets it, which puts it off as long as it can.
+    """Return a line in which both sides play for DTW, without draw rules.
+
+    The winner chooses the shortest win, the loser the longest defence.
 
     Raises:
-        ArgumentError: the position is a draw on the board, or its value is in no table.
-        TableError: a table is there but cannot be read.
+        ArgumentError: the position is drawn without draw rules, or has no value in the tables.
+        TableError: a table exists but cannot be read.
     """
     played: list[MoveValue] = []
     positions = [position]
@@ -204,7 +215,7 @@ def _plies(move: MoveValue) -> int:
 
 
 def _counted_to(manifest: Manifest) -> int:
-    """The most pieces up to which all materials were counted; 1 where not even those of 2 were."""
+    """Return the largest n such that every material of 2 to n pieces has statistics; 1 if there is none."""
 
     def is_counted(material: Material) -> bool:
         entry = manifest.slices.get(material)

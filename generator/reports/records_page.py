@@ -31,7 +31,7 @@ _AIMS = {
 
 
 def records_text(records: Records) -> Iterator[str]:
-    """The lines of the page. The same tables make the same page."""
+    """Yield the lines of the page. The same tables make the same page."""
     yield "# Records"
     yield ""
     yield from _introduction(records)
@@ -53,27 +53,26 @@ def _introduction(records: Records) -> Iterator[str]:
     ruleset = "" if records.ruleset == OFFICIAL.name else f" --ruleset {records.ruleset}"
     positions = sum(each.positions for each in records.materials)
     yield from _paragraph(
-        f"Made by `shashki records --pieces {records.pieces}`, and not written by hand, from the tables of "
-        f"`shashki generate --pieces {records.pieces}{ruleset}`: {len(records.materials)} materials, "
-        f"{positions:,} positions, outcomes under the ruleset {records.ruleset}, generator "
-        f"{records.generator_version}."
+        f"`shashki records --pieces {records.pieces}` made this page from the tables of `shashki generate "
+        f"--pieces {records.pieces}{ruleset}`: {len(records.materials)} materials, {positions:,} positions, "
+        f"outcomes under the ruleset {records.ruleset}, generator {records.generator_version}."
     )
     yield ""
     yield from _paragraph(
-        "White is to move and wins, and is the side of the material that is named first. A ply is one turn "
-        "of one player; a *move*, in brackets, is two plies, rounded up. Counts of the draw rules are fresh "
-        "in every position. Of several positions with the same distance the first in the order of the "
-        "index stands here. The distances are:"
+        "White is to move and wins. White is the side that the material names first. A ply is one turn of "
+        "one player; a *move*, in brackets, is two plies, rounded up. The counters of the draw rules are "
+        "fresh in every position. If several positions have the same distance, the page shows the first by "
+        "index. The distances are:"
     )
     yield ""
     for metric, aim in _AIMS.items():
-        cursed = "; cursed wins, won on the board and drawn under the rules, are among them"
+        cursed = "; cursed wins (won without draw rules, drawn under them) are included"
         yield from _paragraph(f"- {metric.upper()}: to {aim}{cursed if metric is Metric.DTW else ''}.", "  ")
     yield ""
     yield from _paragraph(
-        "*Best play* is that of `shashki line`: of both sides under the rules, for DTB and DTC before DTW, "
-        "so that it may take fewer or more plies than the DTW. *For length alone* both sides play for DTW, "
-        "as if there were no draw rules."
+        "*Best play* is that of `shashki line`: both sides play under the rules, for DTB and DTC before DTW. "
+        "It may take fewer or more plies than the DTW. *For length alone* means that both sides play for "
+        "DTW, without draw rules."
     )
 
 
@@ -101,7 +100,7 @@ def _by_pieces(records: Records) -> Iterator[str]:
 
 
 def _as_long(records: Records, metric: Metric, record: Longest) -> str:
-    """The material, and how many others of as many pieces have a win as long."""
+    """Return the material, and the number of others with as many pieces and a win as long."""
     pieces = Material.parse(record.material).pieces
     others = sum(
         each.material != record.material
@@ -131,7 +130,7 @@ def _play(records: Records, record: Longest, metrics: Sequence[Metric]) -> Itera
 def _by_material(records: Records) -> Iterator[str]:
     if any(_wins(each) and each.longest_win_plies is None for each in records.materials):
         yield from _paragraph(
-            "`?`: there are wins, and how long they are was not counted when these tables were made."
+            "`?`: there are wins, but their length was not counted when these tables were made."
         )
         yield ""
     metrics = [metric for metric in DISTANCES if any(longest(each, metric) for each in records.materials)]
@@ -156,11 +155,11 @@ def _wins(counted: Statistics) -> int:
 def _lines(records: Records) -> Iterator[str]:
     found = [record for each in records.materials if (record := longest(each, Metric.DTW))]
     if not any(record.fen in records.lines for record in found):
-        yield "These tables do not tell it: that takes WDL and DTC of all materials, and a counted DTW."
+        yield "These tables do not tell it: lines need WDL and DTC of all materials, and a counted DTW."
         return
     above = {record.fen for record in longest_by_pieces(records.materials, Metric.DTW).values()}
     there = ", ".join(record.material for record in found if record.fen in above)
-    yield from _paragraph(f"From the longest win by DTW of each material, best play. Above: {there}.")
+    yield from _paragraph(f"Best play from the longest win by DTW of each material. Shown above: {there}.")
     for record in found:
         if record.fen not in above and (line := records.lines.get(record.fen)) is not None:
             yield ""
@@ -168,12 +167,12 @@ def _lines(records: Records) -> Iterator[str]:
 
 
 def _told(what: str, fen: str, line: Line) -> Iterator[str]:
-    """A line of play: a paragraph about it, and its moves."""
+    """Yield a line of play: a paragraph about it, and its moves."""
     yield from _paragraph(f"**{what}**, `{fen}`: {_plies(len(line.moves))} are played. {line.reason}")
     if line.moves:
         yield ""
         yield "```text"
-        # A number stays on the line of its move.
+        # Keep a move number on the line of its move.
         yield from (text.replace("\xa0", " ") for text in _wrapped(movetext(line).replace(". ", ".\xa0")))
         yield "```"
 
@@ -184,8 +183,8 @@ def _told(what: str, fen: str, line: Line) -> Iterator[str]:
 def _changed(records: Records) -> Iterator[str]:
     changed = [each for each in records.materials if each.cursed_win or each.blessed_loss]
     yield from _paragraph(
-        "Won, or lost, on the board, and drawn under the rules, for the side to move, which is named first. "
-        "Positions with a capture are counted too."
+        "Positions that the side to move wins or loses without draw rules, and that the rules draw. The "
+        "material names the side to move first. Capture positions are included."
     )
     if changed:
         yield ""
@@ -204,23 +203,23 @@ def _absent(records: Records) -> Iterator[str]:
     under_rules = absent_outcomes(records.materials, on_the_board=False)
     on_board = absent_outcomes(records.materials, on_the_board=True)
     yield from _paragraph(
-        "Materials in which the side that is named first never wins, draws or loses, whatever the position, "
-        "under the rules: with that side to move, and whichever side is to move. (What one side never loses, "
-        "whoever is to move, the other side never wins.)"
+        "Materials in which the side named first never wins, draws or loses under the rules, in any "
+        "position: with that side to move, and whichever side is to move. (If one side never loses, "
+        "whichever side is to move, the other side never wins.)"
     )
     yield ""
     yield from _absent_table(under_rules)
     yield ""
     if on_board == under_rules:
-        yield "On the board, without draw rules, these are the same."
+        yield "Without draw rules, these are the same."
     else:
-        yield "On the board, without draw rules:"
+        yield "Without draw rules:"
         yield ""
         yield from _absent_table(on_board)
 
 
 def _absent_table(found: AbsentOutcomes) -> Iterator[str]:
-    yield from _head(["", "with that side to move", "whoever is to move"], "---", "---", "---")
+    yield from _head(["", "with that side to move", "whichever side is to move"], "---", "---", "---")
     for what, moving, by_turns in (
         ("never won", found.won, found.won_by_turns),
         ("never drawn", found.drawn, found.drawn_by_turns),

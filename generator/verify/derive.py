@@ -1,13 +1,15 @@
-"""The value of a position worked out from the values of its successors: the verifier's kernels.
+"""Kernels of the verifier that derive a position's value from the values of its successors.
 
-They share nothing with the solver: the moves are those of `tablebase.kernels.movegen`, the places those of
-`tablebase.kernels.index`, and the definitions those of DESIGN, told here once more:
+They share nothing with the solver: moves come from `tablebase.kernels.movegen`, indices from
+`tablebase.kernels.index`. They restate the definitions of the metrics:
 
-- on the board a position is won if some move leads to a lost one, lost if every move leads to a won one (or
-  there is no move), else drawn. DTW is 1 + the least DTW after such a move, or 1 + the greatest.
-- under the rule the same holds, except that a king move keeps a result only while its distance is within the
-  limit of plies that kings may move in a row. DTC is 1 after a zeroing move, 1 + the DTC after a king move.
-- a position won on the board but not under the rule is a cursed win, the loser's side of it a blessed loss.
+- Without draw rules, a position is won if some move leads to a lost position. It is lost if every move leads
+  to a won position, or if there is no move. Else it is drawn. DTW is 1 + the least DTW after such a move for
+  the winner, 1 + the greatest for the loser.
+- Under the rule on king moves the same holds, with one exception: a king move keeps an outcome only while its
+  distance is within the limit. DTC is 1 after a zeroing move, and 1 + the DTC after a king move.
+- A position that is won without draw rules but not under the rule is a cursed win. For the other side it is a
+  blessed loss.
 """
 
 from typing import NamedTuple
@@ -25,20 +27,21 @@ NO_LIMIT = 1 << 40  # plies
 _NEVER = 1 << 50  # plies, more than any distance
 
 WDL, DTC, DTW, DTB = range(4)
-"""The metrics, as they are numbered where values are compared."""
+"""Metrics by number, in the order in which values are compared."""
 
 NOTHING = -1
-"""In place of a metric: nothing is wrong."""
+"""In place of a metric: no value is wrong."""
 
 
 class ValueArrays(NamedTuple):
-    """The values of all slices of a layout, one behind the other.
+    """The values of all slices of a layout, one slice after another.
 
     Attributes:
-        layout: where each slice lies.
-        wdl: int8: the outcome, -2 to 2.
-        dtc: uint8 or uint16, plies; any value unless the outcome is a win or a loss. One slot if not at hand.
-        dtw: uint16, plies; any value for a draw. One slot if not at hand.
+        layout: where each slice begins.
+        wdl: shape (slots,), int8: the outcome, -2 to 2.
+        dtc: shape (slots,), uint8 or uint16, plies; arbitrary unless the outcome is a win or a loss. Shape
+            (1,) without DTC.
+        dtw: shape (slots,), uint16, plies; arbitrary for a draw. Shape (1,) without DTW.
     """
 
     layout: Layout
@@ -47,12 +50,12 @@ class ValueArrays(NamedTuple):
     dtw: NDArray[np.uint16]
 
 
-# What is known of a position while its successors are gone through: a row of int64.
-_MOVES = 0  # how many moves were looked at
-_BOARD_WIN = 1  # least DTW of a move to a position lost on the board
-_BOARD_LOSS = 2  # greatest DTW of a move to a position won on the board
-_BOARD_LOSSES = 3  # how many such moves
-_RULE_WIN = 4  # the same under the rule, with DTC
+# Columns of a summary, the int64 array that gathers the moves of one position.
+_MOVES = 0  # number of moves added
+_BOARD_WIN = 1  # least DTW through a move to a position lost without draw rules
+_BOARD_LOSS = 2  # greatest DTW through a move to a position won without draw rules
+_BOARD_LOSSES = 3  # number of moves to such positions
+_RULE_WIN = 4  # the same three under the rule, with DTC
 _RULE_LOSS = 5
 _RULE_LOSSES = 6
 SUMMARY = 7
@@ -60,14 +63,23 @@ SUMMARY = 7
 
 @inlined
 def begin(summary: NDArray[np.int64]) -> None:
-    """Before the first move of a position."""
+    """Clear a summary before the first move of a position."""
     summary[:] = 0
     summary[_BOARD_WIN] = summary[_RULE_WIN] = _NEVER
 
 
 @inlined
 def add(summary: NDArray[np.int64], wdl: int, dtc: int, dtw: int, zeroing: bool, limit: int) -> None:
-    """Take a move into account that leads to a position of these values."""
+    """Add a move to the summary.
+
+    Args:
+        summary: shape (SUMMARY,), int64.
+        wdl: the outcome of the position after the move, for its side to move.
+        dtc: DTC of that position, plies.
+        dtw: DTW of that position, plies.
+        zeroing: whether the move zeroes the count of king moves.
+        limit: plies that kings may move in a row, or NO_LIMIT.
+    """
     summary[_MOVES] += 1
     if wdl < 0:
         summary[_BOARD_WIN] = min(summary[_BOARD_WIN], dtw + 1)
@@ -86,7 +98,7 @@ def add(summary: NDArray[np.int64], wdl: int, dtc: int, dtw: int, zeroing: bool,
 
 @inlined
 def finish(summary: NDArray[np.int64]) -> tuple[int, int, int]:
-    """The outcome, DTC and DTW of a position whose moves have all been added."""
+    """Return outcome, DTC and DTW of a position from the summary of all its moves."""
     if summary[_BOARD_WIN] < _NEVER:
         dtw = summary[_BOARD_WIN]
         return (2, summary[_RULE_WIN], dtw) if summary[_RULE_WIN] < _NEVER else (1, 0, dtw)
@@ -109,7 +121,7 @@ def wrong_metric(
     has_dtc: bool,
     has_dtw: bool,
 ) -> int:
-    """The first metric whose stored value is not the derived one; NOTHING if there is none."""
+    """Return the first metric whose stored value differs from the derived one, or NOTHING."""
     if wdl != stored_wdl:
         return WDL
     if has_dtc and abs(wdl) == 2 and dtc != stored_dtc:
@@ -123,7 +135,7 @@ def wrong_metric(
 def _slot(layout: Layout, sets: NDArray[np.int64]) -> int:
     slot = slot_of(layout, sets[0], sets[1], sets[2], sets[3])
     if slot < 0:
-        raise KeyError("a move leads to a slice that the arena does not hold")
+        raise KeyError("a move leads to a slice that is not loaded")
     return slot
 
 
@@ -142,10 +154,10 @@ def _resolve(
     buffers: NDArray[np.int64],
     summaries: NDArray[np.int64],
 ) -> tuple[int, int, int]:
-    """The outcome, DTC and DTW of a position with a capture: the best capture decides, whatever the limit.
+    """Return outcome, DTC and DTW of a capture position. The best capture decides, whatever the limit.
 
-    Where positions with a capture are not `filled` in yet, the captures that answer a capture are looked at
-    in turn: one level each, so never more levels than there are pieces. Level k uses row k of `buffers` and
+    Unless values of capture positions are `filled`, captures that answer a capture are followed in turn. Each
+    capture takes a piece, so there are at most as many levels as pieces. Level k uses row k of `buffers` and
     of `summaries`.
     """
     waiting = np.zeros(len(summaries), np.int64)
@@ -182,7 +194,7 @@ def _derive(
     buffers: NDArray[np.int64],
     summaries: NDArray[np.int64],
 ) -> tuple[int, int, int]:
-    """The outcome, DTC and DTW of a position without a capture."""
+    """Return outcome, DTC and DTW of a position without a capture."""
     own_men_turned = reverse(sets[0])
     count = quiet_moves(sets[0], sets[1], sets[2], sets[3], buffers[0])
     begin(summaries[0])
@@ -197,22 +209,32 @@ def _derive(
 
 
 @kernel
-def fill_captures(arena: ValueArrays, which: int, first: int, last: int, filled: bool) -> int:
-    """Write the values of the positions with a capture at indices first <= i < last of slice `which`.
+def fill_captures(arena: ValueArrays, slice_id: int, first: int, last: int, filled: bool) -> int:
+    """Write the values of capture positions at indices `first` to `last - 1` of a slice.
 
-    Tables do not store them. `filled`: whether those of the slices of fewer pieces, which captures lead to,
-    have been filled in; they are worked out anew otherwise. Returns how many there are.
+    Tables do not store these values.
+
+    Args:
+        arena: the values; those of the capture positions are written.
+        slice_id: the slice.
+        first: the first index.
+        last: one more than the last index.
+        filled: whether the slices of fewer pieces, where captures lead, have the values of their capture
+            positions. If not, those are derived on the way.
+
+    Returns:
+        The number of capture positions.
     """
-    levels = 1 if filled else 1 + arena.layout.counts[which].sum()
+    levels = 1 if filled else 1 + arena.layout.counts[slice_id].sum()
     buffers = np.empty((levels, BUFFER_ROWS, 4), np.int64)
     summaries = np.empty((levels, SUMMARY), np.int64)
-    positions = positions_at(arena.layout, which, np.arange(first, last))
+    positions = positions_at(arena.layout, slice_id, np.arange(first, last))
     count = 0
     for row in range(len(positions)):
         sets = positions[row]
         if has_capture(sets[0], sets[1], sets[2], sets[3]):
             wdl, dtc, dtw = _resolve(sets, arena, filled, buffers, summaries)
-            slot = arena.layout.start[which] + first + row
+            slot = arena.layout.start[slice_id] + first + row
             arena.wdl[slot] = wdl
             if arena.dtc.size > 1:
                 arena.dtc[slot] = dtc
@@ -225,42 +247,42 @@ def fill_captures(arena: ValueArrays, which: int, first: int, last: int, filled:
 @kernel
 def differences(
     arena: ValueArrays,
-    which: int,
+    slice_id: int,
     indices: NDArray[np.int64],
     filled: bool,
     limit: int,
     out: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Compare stored values with those that follow from the successors, at rising indices of slice `which`.
+    """Compare stored values with those derived from the successors.
 
-    Positions with a capture are passed over: they are not stored.
+    Capture positions are skipped, as tables do not store them.
 
     Args:
-        arena: the values; DTC or DTW may be missing. Without DTC nothing tells whether a king move keeps a
-            result within the limit, and an outcome that would be right either way is let pass.
-        which: the slice.
-        indices: int64, rising.
-        filled: whether positions with a capture have been filled in; they are worked out anew otherwise.
+        arena: the values; DTC or DTW may be missing. Without DTC the limit cannot be applied to king moves.
+            An outcome that could be right with or without the limit then counts as right.
+        slice_id: the slice.
+        indices: shape (n,), int64, rising.
+        filled: whether capture positions have their values. If not, those are derived on the way.
         limit: plies that kings may move in a row, or NO_LIMIT.
-        out: int64 (rows, 5): takes a row for each difference while there is room: index, metric, and the
-            outcome, DTC and DTW derived.
+        out: shape (rows, 5), int64, written: a row for each difference, as long as there are rows. The
+            columns are index, metric, and derived outcome, DTC and DTW.
 
     Returns:
-        How many positions were compared, and how many of them differ.
+        The number of positions compared, and the number of differences.
     """
-    levels = 2 if filled else 2 + arena.layout.counts[which].sum()
+    levels = 2 if filled else 2 + arena.layout.counts[slice_id].sum()
     buffers = np.empty((levels, BUFFER_ROWS, 4), np.int64)
     summaries = np.empty((levels, SUMMARY), np.int64)
     has_dtc = arena.dtc.size > 1
     has_dtw = arena.dtw.size > 1
-    positions = positions_at(arena.layout, which, indices)
+    positions = positions_at(arena.layout, slice_id, indices)
     compared = found = 0
     for row in range(len(positions)):
         sets = positions[row]
         if has_capture(sets[0], sets[1], sets[2], sets[3]):
             continue
         compared += 1
-        stored_wdl, stored_dtc, stored_dtw = _stored(arena, arena.layout.start[which] + indices[row])
+        stored_wdl, stored_dtc, stored_dtw = _stored(arena, arena.layout.start[slice_id] + indices[row])
         wdl, dtc, dtw = _derive(sets, arena, filled, limit if has_dtc else NO_LIMIT, buffers, summaries)
         if not has_dtc and wdl != stored_wdl:
             cursed, _, _ = _derive(sets, arena, filled, 0, buffers, summaries)
@@ -280,26 +302,32 @@ def differences(
 
 
 @kernel
-def positions_at(layout: Layout, which: int, indices: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sets of the positions at rising indices of a slice, shape (len(indices), 4)."""
+def positions_at(layout: Layout, slice_id: int, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the positions at rising indices of a slice.
+
+    Returns:
+        shape (len(indices), 4), int64: own men, own kings, other men, other kings.
+    """
     positions = np.empty((len(indices), 4), np.int64)
-    block_size, owns = int(layout.block_size[which]), int(layout.owns[which])
+    block_size, owns = int(layout.block_size[slice_id]), int(layout.owns[slice_id])
     block = other_rank = -1
     own_men = other_kings = other_men = free = 0
     for row in range(len(indices)):
         index = int(indices[row])
-        # Neighbours share their men, and mostly the other kings: worked out when they change only.
+        # Neighbours share their men, and mostly the other kings: unrank only what changes.
         if index // block_size != block:
             block = index // block_size
-            own_men, other_men = men_at(layout, which, block)
+            own_men, other_men = men_at(layout, slice_id, block)
             free = ALL_SQUARES & ~(own_men | other_men)
             other_rank = -1
         inside = index - block * block_size
         if inside // owns != other_rank:
             other_rank = inside // owns
-            other_kings = unrank(other_rank, layout.counts[which, 2], free)
+            other_kings = unrank(other_rank, layout.counts[slice_id, 2], free)
         positions[row, 0] = own_men
-        positions[row, 1] = unrank(inside - other_rank * owns, layout.counts[which, 0], free & ~other_kings)
+        positions[row, 1] = unrank(
+            inside - other_rank * owns, layout.counts[slice_id, 0], free & ~other_kings
+        )
         positions[row, 2] = other_men
         positions[row, 3] = other_kings
     return positions

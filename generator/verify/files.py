@@ -1,10 +1,10 @@
-"""The part of verification that looks at files: what is there, whole, and what the manifest says it is."""
+"""The verifier's check of files: each exists, is whole, and is the one that the manifest names."""
 
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from generator.verify.problems import Problem
+from generator.verify.findings import Finding
 from tablebase.board.material import Material
 from tablebase.errors import TableError
 from tablebase.tables.files import generate_command
@@ -14,24 +14,24 @@ from tablebase.tables.table import Table
 
 
 def _again(directory: Path, material: Material) -> str:
-    """What to do for a slice to be made again: a run keeps what is whole."""
+    """Return the advice to solve a slice again. A run keeps files that are whole."""
     return f"run {generate_command(directory, material=str(material))}"
 
 
-def manifest_problems(manifest: Manifest, directory: Path) -> Iterator[Problem]:
-    """What a manifest lacks for its values to be checked at all."""
+def check_manifest(manifest: Manifest, directory: Path) -> Iterator[Finding]:
+    """Yield what a manifest lacks, so that values cannot be checked."""
     if not manifest.slices:
-        yield Problem(f"the manifest of {directory} names no tables; run {generate_command(directory)}")
+        yield Finding(f"the manifest of {directory} names no tables; run {generate_command(directory)}")
     for material, record in manifest.slices.items():
         if Metric.WDL not in record.files:
-            yield Problem(
-                f"the manifest names no {table_name(material, Metric.WDL)}, and distances mean nothing "
+            yield Finding(
+                f"the manifest does not name {table_name(material, Metric.WDL)}, and distances mean nothing "
                 f"without outcomes; {_again(directory, material)}",
                 material,
                 Metric.WDL,
             )
         for needed in sorted(_led_to(material) - manifest.slices.keys(), key=str):
-            yield Problem(
+            yield Finding(
                 f"the manifest has {material}, but not {needed}, which its moves lead to; "
                 f"{_again(directory, material)}",
                 material,
@@ -39,18 +39,18 @@ def manifest_problems(manifest: Manifest, directory: Path) -> Iterator[Problem]:
         counted = record.statistics
         if counted is None:
             again = _again(directory, material)
-            yield Problem(f"the manifest has no statistics of {material}; {again}", material)
+            yield Finding(f"the manifest has no statistics of {material}; {again}", material)
         elif counted.positions != material.positions:
-            yield Problem(
-                f"the statistics of {material} are of {counted.positions} positions, "
-                f"where the slice has {material.positions}; "
+            yield Finding(
+                f"the statistics of {material} count {counted.positions} positions, "
+                f"but the slice has {material.positions}; "
                 f"delete {table_name(material, Metric.WDL)}, and {_again(directory, material)}",
                 material,
             )
 
 
 def _led_to(material: Material) -> set[Material]:
-    """The slices one plain move, one captured piece or one promotion away; what else is led to follows."""
+    """Return the slices one quiet move, one captured piece or one promotion away."""
     own_kings, own_men = material.own_kings, material.own_men
     other_kings, other_men = material.other_kings, material.other_men
     found = {material.mirror}
@@ -65,7 +65,7 @@ def _led_to(material: Material) -> set[Material]:
 
 
 def listed_files(manifest: Manifest) -> list[tuple[Material, Metric]]:
-    """The tables that a manifest names."""
+    """Return the tables that a manifest names."""
     return [
         (material, metric)
         for material, record in manifest.slices.items()
@@ -75,20 +75,20 @@ def listed_files(manifest: Manifest) -> list[tuple[Material, Metric]]:
 
 
 def unlisted_files(manifest: Manifest, directory: Path) -> list[str]:
-    """The names of table files in a directory that its manifest does not name."""
+    """Return the names of table files in a directory that its manifest does not name."""
     listed = {table_name(*file) for file in listed_files(manifest)}
     endings = {f".{metric}" for metric in Metric}
     return sorted(p.name for p in directory.iterdir() if p.suffix in endings and p.name not in listed)
 
 
-def file_problem(manifest: Manifest, directory: Path, material: Material, metric: Metric) -> Problem | None:
-    """What is wrong with a table's file, if anything: absence, length, SHA-256, header."""
+def check_file(manifest: Manifest, directory: Path, material: Material, metric: Metric) -> Finding | None:
+    """Return what is wrong with a table's file, or None: existence, length, SHA-256 and header."""
     path = directory / table_name(material, metric)
     wrong = _wrong_bytes(manifest, path, material, metric) or _wrong_header(manifest, path, material, metric)
     if wrong is None:
         return None
     delete = "delete the file and " if path.exists() else ""
-    return Problem(f"{wrong}; {delete}{_again(directory, material)}", material, metric)
+    return Finding(f"{wrong}; {delete}{_again(directory, material)}", material, metric)
 
 
 def _wrong_bytes(manifest: Manifest, path: Path, material: Material, metric: Metric) -> str | None:
@@ -103,10 +103,10 @@ def _wrong_bytes(manifest: Manifest, path: Path, material: Material, metric: Met
     except IsADirectoryError:
         return f"{path} is in the manifest, but it is a directory"
     if size != record.size:
-        return f"{path} has {size} bytes, where the manifest says {record.size}"
+        return f"{path} has {size} bytes, but the manifest says {record.size}"
     if digest == record.sha256:
         return None
-    return f"{path} is not the file that the manifest names: its SHA-256 is another ({_damage(path)})"
+    return f"{path} differs from the file that the manifest names: wrong SHA-256 ({_damage(path)})"
 
 
 def _damage(path: Path) -> str:
@@ -115,7 +115,7 @@ def _damage(path: Path) -> str:
             table.read_all()
     except TableError as error:
         return str(error)
-    return "it can be read all the same"
+    return "it can still be read"
 
 
 def _wrong_header(manifest: Manifest, path: Path, material: Material, metric: Metric) -> str | None:
@@ -125,9 +125,9 @@ def _wrong_header(manifest: Manifest, path: Path, material: Material, metric: Me
     except TableError as error:
         return str(error)
     if (header.material, header.metric) != (material, metric):
-        return f"{path} says of itself that it is {table_name(header.material, header.metric)}"
+        return f"the header of {path} says that it is {table_name(header.material, header.metric)}"
     if header.ruleset != manifest.ruleset:
         return (
-            f"{path} assumes the rules {header.ruleset.name}, where the manifest says {manifest.ruleset.name}"
+            f"{path} assumes the ruleset {header.ruleset.name}, but the manifest says {manifest.ruleset.name}"
         )
     return None

@@ -1,12 +1,13 @@
-"""Values of a sample of positions, derived from the table files without loading whole slices.
+"""The verifier's check of a sample that is read from the table files, without loading whole slices.
 
-The rule by which a value follows from its successors' is that of `generator.verify.derive`; here it takes
-them from a tree, where there is no room for whole slices.
+A value follows from its successors' values by the rule of `generator.verify.derive`. Here the successors are
+in a tree, as there is no memory for whole slices.
 
-A DTB does not follow from its successors', which are told from a fresh count of king moves, where this count
-can bind. Where it cannot, the two counts run as one, and DTB follows as DTC does, with changes of balance in
-place of zeroing moves: in all positions in which what follows is no more plies than kings may move in a row.
-In the others it is a bound: with a count that need not be kept, no win takes longer.
+If the count of king moves can run out, a DTB does not follow from the successors' DTB, as these assume fresh
+counts. If it cannot run out, both counts run as one. DTB then follows as DTC does, with changes of material
+in place of zeroing moves. This holds for every position whose derived DTB is at most the limit of king moves.
+For others the derived DTB is a lower bound, and a greater one cannot be checked
+(docs/decisions/015-two-samplings.md).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +34,7 @@ from generator.verify.derive import (
     positions_at,
     wrong_metric,
 )
-from generator.verify.problems import Difference, Problem, culprit, problem_of
+from generator.verify.findings import Difference, Finding, finding_of, root_cause
 from generator.verify.slices import Done, SliceSet
 from generator.verify.two_counters import balance_plies
 from tablebase.board.material import Material
@@ -58,10 +59,18 @@ from tablebase.tables.table import FrameCache, Table
 
 
 @kernel
-def stored_among(layout: Layout, which: int, indices: NDArray[np.int64]) -> tuple[NDArray[np.bool_], int]:
-    """Which positions of a slice, at rising indices, have no capture, so that tables store them; and how many
-    moves those have, all together."""
-    positions = positions_at(layout, which, indices)
+def stored_among(layout: Layout, slice_id: int, indices: NDArray[np.int64]) -> tuple[NDArray[np.bool_], int]:
+    """Return which positions of a slice are stored, as they have no capture, and the number of their moves.
+
+    Args:
+        layout: the slices.
+        slice_id: the slice.
+        indices: shape (n,), int64, rising.
+
+    Returns:
+        shape (n,), bool: whether each position is stored; and the number of moves of all stored ones.
+    """
+    positions = positions_at(layout, slice_id, indices)
     stored = np.zeros(len(positions), np.bool_)
     moves = 0
     for row in range(len(positions)):
@@ -73,26 +82,29 @@ def stored_among(layout: Layout, which: int, indices: NDArray[np.int64]) -> tupl
 
 
 @kernel
-def plant_slice(
-    layout: Layout, which: int, indices: NDArray[np.int64], moves: bool, tree: NDArray[np.int64]
+def add_roots(
+    layout: Layout, slice_id: int, indices: NDArray[np.int64], moves: bool, tree: NDArray[np.int64]
 ) -> int:
     """Write positions of a slice to the first rows of a tree.
 
     Args:
-        layout, which, indices: the positions, at rising indices.
-        moves: whether what their quiet moves lead to is written behind them; none of them has a capture then.
-        tree: by `new_tree`, with room for all.
+        layout: the slices.
+        slice_id: the slice.
+        indices: shape (n,), int64, rising.
+        moves: whether to write the positions after their quiet moves behind them. No position has a capture
+            then.
+        tree: an array from `new_tree`, with enough rows.
 
     Returns:
-        How many rows were written.
+        The number of rows written.
     """
-    positions = positions_at(layout, which, indices)
+    positions = positions_at(layout, slice_id, indices)
     count = len(positions)
     for row in range(len(positions)):
         sets = positions[row]
         tree[row, :4] = sets
         tree[row, PARENT] = -1
-        tree[row, SLICE] = which
+        tree[row, SLICE] = slice_id
         tree[row, INDEX] = indices[row]
         if moves:
             found = quiet_moves(sets[0], sets[1], sets[2], sets[3], tree[count:])
@@ -114,27 +126,27 @@ def derive(
     dtw: NDArray[np.int32],
     derived: NDArray[np.int64],
 ) -> None:
-    """Derive the values of the first rows of a tree from those that stand behind them.
+    """Derive the values of the first rows of a tree from the rows behind them.
 
     Args:
-        tree: grown.
-        roots: how many rows come first.
-        count: how many rows there are.
-        limit: plies to the next move that sets the count to nought, or NO_LIMIT.
-        to_balance: which moves those are: captures and promotions; else captures and moves of men.
-        wdl: int8 (count): the outcome of each row that stands in a table or has no move; of rows with a
-            capture it is written, as the following two are.
-        distance: int32 (count): DTC, or DTB where it is asked for.
-        dtw: int32 (count).
-        derived: int64 (roots, 3): outcome, distance and DTW, written; of rows without anything behind them
-            those of a position without a move.
+        tree: an expanded tree.
+        roots: the number of first rows, the positions to derive.
+        count: the number of all rows.
+        limit: plies to the next move that resets the count, or NO_LIMIT.
+        to_balance: whether captures and promotions reset the count. If not, captures and men's moves do.
+        wdl: shape (count,), int8: the outcomes of rows that are in a table or have no move. Those of capture
+            positions are written, here and in the next two.
+        distance: shape (count,), int32, plies: DTB with `to_balance`, else DTC.
+        dtw: shape (count,), int32, plies.
+        derived: shape (roots, 3), int64, written: outcome, distance and DTW. A row without successors gets
+            the values of a position without a move.
     """
     summary = np.empty(SUMMARY, np.int64)
     derived[:, 0] = -2
     derived[:, 1:] = 0
     row = count - 1
     while row >= roots:
-        # What one row leads to stands together.
+        # The successors of one row are next to each other.
         parent = tree[row, PARENT]
         at_once = tree[parent, SLICE] == CAPTURE
         own_men, own_kings = reverse(tree[parent, 0]), popcount(tree[parent, 1])
@@ -162,7 +174,7 @@ def wrong_metrics(
     has_dtc: bool,
     has_dtw: bool,
 ) -> NDArray[np.int64]:
-    """The first metric of each row of `derived` whose stored value is another: int64, NOTHING if none is."""
+    """Return the first wrong metric of each row of `derived`, or NOTHING: shape (rows,), int64."""
     metrics = np.empty(len(derived), np.int64)
     for row in range(len(derived)):
         metrics[row] = wrong_metric(
@@ -178,23 +190,23 @@ def wrong_metrics(
     return metrics
 
 
-# Positions a task: with their trees some 100 MB. The more, the fewer frames are decoded twice.
+# Positions per task: about 100 MB with their trees. Larger chunks decode fewer frames twice.
 _CHUNK = 1 << 14
-_ROWS_A_MOVE = 2  # of a tree, at first
+_ROWS_A_MOVE = 2  # rows of a tree to begin with
 
 Distances = NDArray[np.int32]
 
 
 class _Chunk(NamedTuple):
-    """Positions of a slice to compare; `sampled`: how many of them belong to the sample."""
+    """Positions of a slice to compare; `sampled` of them belong to the sample."""
 
-    number: int
+    slice_id: int
     indices: NDArray[np.int64]
     sampled: int
 
 
 class _Compared(NamedTuple):
-    """How many positions were compared, what differs, and how many differ as two counts may make them."""
+    """The number of positions compared, the differences, and the number of positions left out."""
 
     positions: int
     found: list[Difference]
@@ -202,19 +214,19 @@ class _Compared(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Looked:
-    """A tree with what tables store of its rows; rows with a capture get their values when some are derived.
+class ProbedTree:
+    """A tree of positions with their stored values. Capture positions get values when others are derived.
 
     Attributes:
-        tree: grown.
-        roots: how many rows are positions asked about.
-        count: how many rows there are.
-        wdl: int8 (count).
-        dtc, dtw, dtb: int32 (count), plies. DTC and DTB are those of the positions asked about and of what
-            their moves lead to.
+        rows: the expanded tree.
+        roots: the number of first rows, the positions to compare.
+        count: the number of all rows.
+        wdl: shape (count,), int8.
+        dtc, dtw, dtb: shape (count,), int32, plies. DTC and DTB are read for the roots and their successors
+            only.
     """
 
-    tree: NDArray[np.int64]
+    rows: NDArray[np.int64]
     roots: int
     count: int
     wdl: NDArray[np.int8]
@@ -223,22 +235,22 @@ class _Looked:
     dtb: Distances
 
     def derived(self, limit: int, to_balance: bool = False) -> NDArray[np.int64]:
-        """Outcome, DTC (or DTB) and DTW of the positions asked about: int64 (roots, 3)."""
+        """Return outcome, DTC (or DTB) and DTW of the roots: shape (roots, 3), int64."""
         out = np.empty((self.roots, 3), np.int64)
         distance = self.dtb if to_balance else self.dtc
-        derive(self.tree, self.roots, self.count, limit, to_balance, self.wdl, distance, self.dtw, out)
+        derive(self.rows, self.roots, self.count, limit, to_balance, self.wdl, distance, self.dtw, out)
         return out
 
 
 @dataclass(frozen=True)
 class _Balance:
-    """What DTB says of the positions asked about.
+    """What DTB shows about the roots of a tree.
 
     Attributes:
-        wdl: int64: the outcome that follows.
-        needed: int64: the DTB that follows, or a bound.
-        settled: bool: whether both are certain, as the count of king moves cannot bind.
-        right: bool: whether what is stored agrees, as far as this goes.
+        wdl: int64: the derived outcome.
+        needed: int64, plies: the derived DTB, or a lower bound of it.
+        settled: bool: whether both are certain, because the count of king moves cannot run out.
+        right: bool: whether the stored values agree, as far as this can tell.
     """
 
     wdl: NDArray[np.int64]
@@ -248,13 +260,14 @@ class _Balance:
 
 
 class SampledValues(SliceSet):
-    """Values of a set of tables, looked up when they are needed: memory for a few chunks, one a thread.
+    """Values of a set of tables, read from the files when they are needed.
 
-    Args as of `SliceSet`. A context manager, which closes the tables.
+    Memory holds one chunk of positions for each thread. The arguments are those of `SliceSet`. A context
+    manager, which closes the tables.
 
     Attributes:
-        left_out: how many positions `compare_sample` has left out: their values do not follow from those of
-            their successors, and may be right all the same, as two counts together make draws there.
+        left_out: the number of positions that `compare_sample` left out. Their values do not follow from
+            their successors, but may be right, as both counts together make draws.
     """
 
     def __init__(
@@ -281,20 +294,20 @@ class SampledValues(SliceSet):
         self._close_tables()
 
     def compile(self) -> None:
-        """Have the kernels compiled (or loaded) in the calling thread, where Ctrl-C can stop that."""
+        """Compile or load the kernels in the calling thread, so that Ctrl-C can stop it."""
         with interruptible():
             self._compare(_Chunk(0, np.empty(0, np.int64), 0))
 
     def compare_sample(
         self, part: float, seed: int, examples: Mapping[Material, Sequence[int]], done: Done
-    ) -> tuple[int, Problem | None]:
-        """Compare the values of some positions with their successors': how many, and the first that is wrong.
+    ) -> tuple[int, Finding | None]:
+        """Compare a sample of positions with their successors; return its size and the first finding.
 
         Args:
-            part: of the positions of each slice, chosen at random.
-            seed: of the choice.
-            examples: indices of more positions, by slice.
-            done: told of each number of positions of the sample that are done with.
+            part: the part of the positions of each slice, chosen at random.
+            seed: the random seed.
+            examples: indices of further positions to compare, by slice.
+            done: called with each number of positions of the sample that are done.
 
         Raises:
             TableError: a table cannot be read.
@@ -309,44 +322,49 @@ class SampledValues(SliceSet):
                 self.left_out += result.left_out
                 done(chunk.sampled)
             if found:
-                return compared, problem_of(self, culprit(self, found, False))
-            self._close_tables()  # of many slices there are more files than may be open
+                return compared, finding_of(self, root_cause(self, found, False))
+            self._close_tables()  # many slices have more files than a process may open
         return compared, None
 
     def _chunks(
         self, material: Material, part: float, seed: int, examples: Mapping[Material, Sequence[int]]
     ) -> Iterator[_Chunk]:
-        number = self.number(material)
-        sampled = self.sampled(number, part, seed)
+        slice_id = self.slice_id(material)
+        sampled = self.sampled(slice_id, part, seed)
         for first in range(0, len(sampled), _CHUNK):
             indices = sampled[first : first + _CHUNK]
-            yield _Chunk(number, indices, len(indices))
+            yield _Chunk(slice_id, indices, len(indices))
         more = np.setdiff1d(np.array(examples.get(material, ()), np.int64), sampled)
         if len(more):
-            yield _Chunk(number, more, 0)
+            yield _Chunk(slice_id, more, 0)
 
     def values_at(self, material: Material, indices: Sequence[int]) -> NDArray[np.int64]:
-        """Outcome, DTC, DTW and DTB of positions of a slice, those with a capture from what captures lead to:
-        int64 (len(indices), 4); plies, of which those of a metric that is not there mean nothing."""
-        number = self.number(material)
+        """Return outcome, DTC, DTW and DTB of positions of a slice.
+
+        Values of capture positions come from the positions after the captures.
+
+        Returns:
+            shape (len(indices), 4), int64, plies. The columns of metrics that are not there are arbitrary.
+        """
+        slice_id = self.slice_id(material)
         asked, back = np.unique(np.array(indices, np.int64), return_inverse=True)
-        looked = self._look_up(number, asked, None)
-        roots = looked.roots
-        taking = looked.tree[:roots, SLICE] == CAPTURE
-        values = np.stack([looked.wdl, looked.dtc, looked.dtw, looked.dtb])[:, :roots].T.astype(np.int64)
-        values[taking] = looked.derived(NO_LIMIT)[taking][:, [0, 1, 2, 1]]
+        tree = self._probe_tree(slice_id, asked, None)
+        roots = tree.roots
+        taking = tree.rows[:roots, SLICE] == CAPTURE
+        values = np.stack([tree.wdl, tree.dtc, tree.dtw, tree.dtb])[:, :roots].T.astype(np.int64)
+        values[taking] = tree.derived(NO_LIMIT)[taking][:, [0, 1, 2, 1]]
         found: NDArray[np.int64] = values[back]
         return found
 
     # Comparing
 
-    def differing(self, number: int, indices: NDArray[np.int64]) -> list[Difference]:
-        """Of some positions of a slice, at rising indices, those that do not follow from their successors."""
-        return self._compare(_Chunk(number, indices, 0)).found
+    def differing(self, slice_id: int, indices: NDArray[np.int64]) -> list[Difference]:
+        """Return the differences at rising indices of a slice."""
+        return self._compare(_Chunk(slice_id, indices, 0)).found
 
     @contextmanager
-    def put_right(self, suspect: Difference) -> Iterator[None]:
-        """For a while, take what follows from its successors for what is stored."""
+    def assume_derived(self, suspect: Difference) -> Iterator[None]:
+        """Use the derived values of `suspect` in place of its stored ones, inside a `with` block."""
         self._right = suspect
         try:
             yield
@@ -354,26 +372,26 @@ class SampledValues(SliceSet):
             self._right = None
 
     def _compare(self, chunk: _Chunk) -> _Compared:
-        number, material = chunk.number, self.slices[chunk.number]
-        stored, moves = stored_among(self.layout, number, chunk.indices)
+        slice_id, material = chunk.slice_id, self.slices[chunk.slice_id]
+        stored, moves = stored_among(self.layout, slice_id, chunk.indices)
         indices = chunk.indices[stored]
-        looked = self._look_up(number, indices, moves)
+        tree = self._probe_tree(slice_id, indices, moves)
         has_dtc, has_dtw = Metric.DTC in self.metrics, Metric.DTW in self.metrics
-        derived = looked.derived(self.king_limit(material) if has_dtc else NO_LIMIT)
-        wdl = looked.wdl[: looked.roots].astype(np.int64)
+        derived = tree.derived(self.king_limit(material) if has_dtc else NO_LIMIT)
+        wdl = tree.wdl[: tree.roots].astype(np.int64)
         if not has_dtc:
-            # Nothing tells whether a king move comes too late, so what is right either way is let pass.
-            cursed = looked.derived(0)[:, 0]
+            # The limit cannot be applied to king moves: accept what could be right with or without it.
+            cursed = tree.derived(0)[:, 0]
             derived[:, 0] = np.where(cursed == wdl, cursed, derived[:, 0])
-        metrics = wrong_metrics(derived, looked.wdl, looked.dtc, looked.dtw, has_dtc, has_dtw)
-        dtb = looked.dtb[: looked.roots].astype(np.int64)
-        left_out = np.zeros(looked.roots, np.bool_)
+        metrics = wrong_metrics(derived, tree.wdl, tree.dtc, tree.dtw, has_dtc, has_dtw)
+        dtb = tree.dtb[: tree.roots].astype(np.int64)
+        left_out = np.zeros(tree.roots, np.bool_)
         if self.ruleset.counts_material_separately(material):
-            left_out = self._open_rows(looked, number, metrics, derived)
+            left_out = self._open_rows(tree, slice_id, metrics, derived)
             of_dtc = metrics == DTC
             metrics[left_out] = NOTHING
             if Metric.DTB in self.metrics:
-                balance = self._balance(looked, material)
+                balance = self._balance(tree, material)
                 wrong = ~balance.right & (metrics == NOTHING)
                 outcomes = wrong & balance.settled & (balance.wdl != wdl)
                 metrics[wrong] = DTB
@@ -383,90 +401,92 @@ class SampledValues(SliceSet):
                 left_out = ~wrong & np.where(balance.settled, left_out & of_dtc, left_out | more)
                 dtb = np.where(balance.settled | wrong, balance.needed, dtb)
         found = [
-            Difference(number, *values)
+            Difference(slice_id, *values)
             for values in np.column_stack([indices, metrics, derived, dtb])[metrics != NOTHING].tolist()
         ]
-        return _Compared(looked.roots, found, int(left_out.sum()))
+        return _Compared(tree.roots, found, int(left_out.sum()))
 
     def _open_rows(
-        self, looked: _Looked, number: int, metrics: NDArray[np.int64], derived: NDArray[np.int64]
+        self, tree: ProbedTree, slice_id: int, metrics: NDArray[np.int64], derived: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Which of the positions asked about differ as two counts may make them."""
-        roots = looked.roots
-        mirror = self.number(self.slices[number].mirror)
-        after = looked.tree[roots : looked.count]
-        cursed = (after[:, SLICE] == mirror) & (abs(looked.wdl[roots:]) == 1)
-        drawn_near = abs(looked.wdl[:roots]) == 1
-        # Captures lead to fewer pieces, so that what stands in the mirror is a move on.
+        """Return which roots may differ because of both counts together: shape (roots,), bool."""
+        roots = tree.roots
+        mirror = self.slice_id(self.slices[slice_id].mirror)
+        after = tree.rows[roots : tree.count]
+        cursed = (after[:, SLICE] == mirror) & (abs(tree.wdl[roots:]) == 1)
+        drawn_near = abs(tree.wdl[:roots]) == 1
+        # Captures lead to fewer pieces, so a row in the mirror is one quiet move away.
         drawn_near[after[cursed, PARENT]] = True
         found = np.zeros(roots, np.bool_)
         for row in np.flatnonzero((metrics != NOTHING) & drawn_near).tolist():
-            values = int(metrics[row]), int(looked.wdl[row]), int(derived[row, 0])
-            found[row] = self.may_come_of_two_counts(number, *values)
+            values = int(metrics[row]), int(tree.wdl[row]), int(derived[row, 0])
+            found[row] = self.may_come_of_two_counts(slice_id, *values)
         return found
 
-    def _balance(self, looked: _Looked, material: Material) -> _Balance:
+    def _balance(self, tree: ProbedTree, material: Material) -> _Balance:
         plies = balance_plies(material, self.ruleset)
         assert plies is not None
-        derived = looked.derived(plies, to_balance=True)
+        derived = tree.derived(plies, to_balance=True)
         wdl, needed = derived[:, 0], derived[:, 1]
         decided = abs(wdl) == 2
         settled = ~decided | (needed <= min(plies, self.king_limit(material)))
-        stored_wdl, stored = looked.wdl[: looked.roots], looked.dtb[: looked.roots]
+        stored_wdl, stored = tree.wdl[: tree.roots], tree.dtb[: tree.roots]
         stored_decided = abs(stored_wdl) == 2
         same = np.where(decided, (stored_wdl == wdl) & (stored == needed), ~stored_decided)
         within = ~stored_decided | (stored >= needed) & (stored <= plies)
         return _Balance(wdl, needed, settled, np.where(settled, same, within))
 
-    # Looking up
+    # Reading from files
 
-    def _look_up(self, number: int, indices: NDArray[np.int64], moves: int | None) -> _Looked:
-        """The tree of some positions of a slice with their `moves`, so many; None: of the positions alone."""
+    def _probe_tree(self, slice_id: int, indices: NDArray[np.int64], moves: int | None) -> ProbedTree:
+        """Return the tree of some positions of a slice, with their `moves` quiet moves, or with captures only
+        if None.
+        """
         roots = len(indices)
         tree = new_tree(roots + _ROWS_A_MOVE * (moves or 0))
-        near = plant_slice(self.layout, number, indices, moves is not None, tree)
-        # With moves, positions without a capture have been placed; else, they are to be told from the others.
+        near = add_roots(self.layout, slice_id, indices, moves is not None, tree)
+        # With moves, no root has a capture. Else `expand_all` must look for captures of the roots.
         tree, count = expand_all(self.layout, tree, 0 if moves is None else roots, near)
-        places = tree[:count, SLICE]
-        if (places <= NO_SLICE).any():
+        slices = tree[:count, SLICE]
+        if (slices <= NO_SLICE).any():
             raise KeyError("a move leads to a slice that the set does not hold")
         wdl = np.zeros(count, np.int8)
         dtc, dtw, dtb = (np.zeros(count, np.int32) for _ in range(3))
-        wdl[places == OVER] = -2
-        for which, rows, inside in self._groups(tree, count):
-            # Clipped, not wrapped, so that a value out of range cannot turn into a right one.
-            wdl[rows] = np.clip(self._stored(which, Metric.WDL, inside), -100, 100)
+        wdl[slices == OVER] = -2
+        for each, rows, inside in self._groups(tree, count):
+            # Clip, so that a value out of range cannot wrap to a right one.
+            wdl[rows] = np.clip(self._stored(each, Metric.WDL, inside), -100, 100)
             asked = np.searchsorted(rows, near)  # rows rise
             decided = abs(wdl[rows[:asked]]) == 2
             close, close_inside = rows[:asked][decided], inside[:asked][decided]
             if Metric.DTC in self.metrics:
-                dtc[close] = np.clip(self._stored(which, Metric.DTC, close_inside), 0, None)
-            if Metric.DTB in self.metrics_of(self.slices[which]):
-                # Below nought is far beyond what is ever right, read without a sign.
-                dtb[close] = self._stored(which, Metric.DTB, close_inside).view(np.uint16)
+                dtc[close] = np.clip(self._stored(each, Metric.DTC, close_inside), 0, None)
+            if Metric.DTB in self.metrics_of(self.slices[each]):
+                # Read as unsigned, so that a negative value exceeds every valid DTB and is reported.
+                dtb[close] = self._stored(each, Metric.DTB, close_inside).view(np.uint16)
             if Metric.DTW in self.metrics:
                 lengths = wdl[rows] != 0
-                halves = np.clip(self._stored(which, Metric.DTW, inside[lengths]), 0, None).astype(np.int32)
+                halves = np.clip(self._stored(each, Metric.DTW, inside[lengths]), 0, None).astype(np.int32)
                 dtw[rows[lengths]] = 2 * halves + (wdl[rows[lengths]] > 0)
-            if self._right is not None and self._right.which == which:
-                mended = rows[inside == self._right.place]
+            if self._right is not None and self._right.slice_id == each:
+                mended = rows[inside == self._right.index]
                 wdl[mended], dtc[mended] = self._right.wdl, self._right.dtc
                 dtw[mended], dtb[mended] = self._right.dtw, self._right.dtb
-        return _Looked(tree, roots, count, wdl, dtc, dtw, dtb)
+        return ProbedTree(tree, roots, count, wdl, dtc, dtw, dtb)
 
     def _groups(
         self, tree: NDArray[np.int64], count: int
     ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
-        """Each slice by number, with the rows of a tree that stand in it, rising, and their indices."""
+        """Yield each slice with the rows of a tree that are in it, rising, and their indices."""
         starts = np.empty(len(self.slices) + 1, np.int64)
         rows, indices = np.empty(count, np.int64), np.empty(count, np.int64)
         by_slice(tree, count, starts, rows, indices)
-        for which in np.flatnonzero(np.diff(starts)).tolist():
-            span = slice(starts[which], starts[which + 1])
-            yield which, rows[span], indices[span]
+        for slice_id in np.flatnonzero(np.diff(starts)).tolist():
+            span = slice(starts[slice_id], starts[slice_id + 1])
+            yield slice_id, rows[span], indices[span]
 
-    def _stored(self, which: int, metric: Metric, indices: NDArray[np.int64]) -> NDArray[np.int16]:
-        key = self.slices[which], metric
+    def _stored(self, slice_id: int, metric: Metric, indices: NDArray[np.int64]) -> NDArray[np.int16]:
+        key = self.slices[slice_id], metric
         with self._lock:
             table = self._tables.get(key)
             if table is None:

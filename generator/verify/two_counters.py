@@ -1,23 +1,28 @@
-"""The counts of king moves and of the balance of forces at once: the verifier's own derivation.
+"""The verifier's own derivation of outcomes under two counts: king moves and material balance.
 
-A position has so many plies of king moves left, which captures and moves of men give back, and so many plies
-to the next change of balance, which captures and promotions alone give back. A win takes a strategy that lets
-neither run out: the next zeroing move, or the end of the game, comes no later than the last ply of the first,
-the next change of balance, or the end, no later than the last of the second.
+A position has some plies of king moves left, which captures and men's moves reset. It has some plies left to
+the next change of material, which only captures and promotions reset. The winner needs a strategy in which
+neither count runs out. The next zeroing move comes no later than the last ply of the first count. The next
+change of material comes no later than the last ply of the second. The end of the game stands for either.
 
-Changes of balance leave a slice and its mirror for slices with values of their own, so the second count runs
-inside the two, and the first inside a block. Block by block, fewer steps of men left first, and with more and
-more plies left to the change of balance, this finds
+Changes of material lead to other slices, which have values of their own. So the second count runs inside a
+slice and its mirror, and the first inside a block. Blocks are taken with fewer steps of men left first, and
+with more and more plies left to the change of material. This derives
 
-    need(p, b) = the fewest plies of king moves left with which p is decided when b plies of balance are left,
+    need(p, b) = the fewest plies of king moves left with which p is decided when b plies of balance are left
 
-from need(., b - 1) of the positions after p's moves: 1 more after a king move; 1 after a man's step if the
-position after it is decided with a fresh count of king moves; 1 after a capture or a promotion, whose outcome
-is the stored one. The winner takes the least of it, the loser the greatest. What it says without end is the
-outcome under the count of king moves alone, with its DTC.
+from need(., b - 1) of p's successors:
 
-It knows moves from `tablebase.kernels.movegen`, as the rest of the verifier, and takes from the values of the
-slice itself only who wins on the board: nothing is shared with the solver, which goes backwards.
+- 1 more after a king move;
+- 1 after a man's step, if the successor is decided with a fresh count of king moves;
+- 1 after a capture or a promotion that leads to the right stored outcome.
+
+The winner takes the least of these, the loser the greatest. For unlimited b this gives the outcome under the
+count of king moves alone, and its DTC.
+
+Moves come from `tablebase.kernels.movegen`, as in the rest of the verifier. From the values of the slice
+itself only the outcomes without draw rules are used. Nothing is shared with the solver, which works backwards
+(Thompson's retrograde analysis).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -36,40 +41,39 @@ from tablebase.kernels.movegen import BUFFER_ROWS, count_quiet_moves, has_captur
 from tablebase.rules.rulesets import Ruleset
 
 NEVER = np.iinfo(np.uint16).max
-"""No number of plies is enough."""
+"""In place of plies: no number is enough."""
 
 _TASK_POSITIONS = 50_000
 
 _SETTLED, _WINS, _LOSES = range(3)
-"""What there is to find of a position: nothing, its best move, or whether all its moves lose."""
+"""What is to be found for a position: nothing, its best move, or whether all its moves lose."""
 
 Map = Callable[[Callable[[NDArray[np.int64]], None], Iterable[NDArray[np.int64]]], Iterator[None]]
-"""Does a piece of work for each of many arguments, in threads perhaps: `Executor.map`."""
+"""Applies a function to each of many arguments, perhaps in threads, like `Executor.map`."""
 
 
 def balance_plies(material: Material, ruleset: Ruleset) -> int | None:
-    """The plies from one change of balance to the next that the rules allow in a slice; None where they do
-    not count them."""
+    """Return the plies that the rules allow between changes of material; None if not counted."""
     return ruleset.balance_plies(material.pieces) if material.own_kings and material.other_kings else None
 
 
 def king_plies(material: Material, ruleset: Ruleset) -> int | None:
-    """The plies that kings may move in a row in a slice, from a fresh position; None where there is no limit.
+    """Return the plies that kings may move in a row from fresh counters, or None without a limit.
 
-    Without men, each king move counts for the balance as well.
+    In a slice without men, each king move also counts for the material balance.
     """
     limits = [ruleset.king_moves_plies, None if material.men else balance_plies(material, ruleset)]
     return min((plies for plies in limits if plies is not None), default=None)
 
 
 class TwoCounts(NamedTuple):
-    """What is known of each position of a slice and its mirror, in the order of the arena.
+    """Counts of a slice and its mirror, in the order of the arena.
 
     Attributes:
         first: the slot of the first position.
-        balance_needed: uint16: the fewest plies left to the next change of balance with which it is won or
-            lost, its king moves freshly counted; NEVER where none are enough.
-        stored: int8: the outcomes as they are stored.
+        balance_needed: shape (positions,), uint16: the fewest plies left to the next change of material with
+            which the position is won or lost, its count of king moves fresh. NEVER if no number is enough.
+        stored: shape (positions,), int8: the stored outcomes.
     """
 
     first: int
@@ -77,50 +81,58 @@ class TwoCounts(NamedTuple):
     stored: NDArray[np.int8]
 
     def wrong(self, limit: int) -> NDArray[np.int64]:
-        """The slots of the positions stored as won or lost under the rules that are not so with `limit` plies
-        between changes of balance, or the other way round."""
+        """Return the slots of positions whose stored outcome is wrong with `limit` plies between changes of
+        material.
+        """
         differs = (np.abs(self.stored) == 2) != (self.balance_needed <= limit)
         return np.flatnonzero(differs) + self.first
 
     def changed(self, limit: int) -> NDArray[np.int64]:
-        """The slots of the positions that the count of king moves alone leaves won or lost, and both do not,
-        with `limit` plies between changes of balance."""
+        """Return the slots of positions that are decided under the count of king moves, but not under both
+        counts.
+
+        `limit` is the number of plies between changes of material.
+        """
         needed = self.balance_needed
         return np.flatnonzero((needed != NEVER) & (needed > limit)) + self.first
 
     def restore(self, arena: ValueArrays) -> None:
-        """Put the stored outcomes back into the arena."""
+        """Write the stored outcomes back to the arena."""
         arena.wdl[self.first : self.first + len(self.stored)] = self.stored
 
 
-def count_together(arena: ValueArrays, which: int, mirror: int, limit: int, run: Map) -> TwoCounts:
-    """Work both counts out for a slice and its mirror.
+def count_together(arena: ValueArrays, slice_id: int, mirror: int, limit: int, run: Map) -> TwoCounts:
+    """Derive both counts for a slice and its mirror.
 
-    Leaves in the arena what holds under the count of king moves alone: a cursed win or a blessed loss of the
-    two slices that this count lets stand becomes a win or a loss, with its DTC. (The outcomes that a capture
-    or a promotion leads to are those of fresh positions, under all rules, in either case.)
+    Afterwards the arena has the outcomes under the count of king moves alone. A cursed win or blessed loss of
+    the two slices becomes a win or loss, with its DTC, if this count allows it. Outcomes after a capture or
+    promotion are those of fresh positions under all rules.
 
     Args:
-        arena: the values, positions with a capture filled in. Those of the smaller slices, and of those with
-            fewer men, are taken to be right; of the two slices' own, who wins on the board.
-        which: the number of the slice.
-        mirror: that of its mirror, the same or the next one.
+        arena: the values, with those of capture positions. Values of smaller slices, and of slices with fewer
+            men, are assumed to be right. For the two slices, outcomes without draw rules are assumed to be
+            right.
+        slice_id: the slice.
+        mirror: its mirror: the same slice or the next one.
         limit: plies that kings may move in a row, from a fresh count.
-        run: how to do many things: `map`, or that of a pool of threads.
+        run: maps a function over tasks: `map`, or `Executor.map`.
+
+    Returns:
+        The counts.
     """
     layout = arena.layout
-    first, end = int(layout.start[which]), int(layout.start[mirror + 1])
+    first, end = int(layout.start[slice_id]), int(layout.start[mirror + 1])
     stored = arena.wdl[first:end].copy()
     needed = np.full(end - first, NEVER, np.uint16)
-    blocks = joined_blocks(layout, which, mirror)
-    pair = np.array([which, mirror])
+    blocks = block_pairs(layout, slice_id, mirror)
+    pair = np.array([slice_id, mirror])
     limit = min(limit, NEVER - 1)
 
     def count(some: NDArray[np.int64]) -> None:
         count_blocks(arena, pair, some, limit, needed)
 
     a_task = max(1, _TASK_POSITIONS // int(layout.block_size[pair].sum()))
-    # A man's step leads to a block with fewer steps left: those with as many left do not lead to each other.
+    # A man's step leads to a block with fewer steps left: blocks with equally many do not lead to each other.
     for steps in np.unique(blocks[:, 2]):
         alike = blocks[blocks[:, 2] == steps]
         for _ in run(count, [alike[start : start + a_task] for start in range(0, len(alike), a_task)]):
@@ -129,16 +141,20 @@ def count_together(arena: ValueArrays, which: int, mirror: int, limit: int, run:
 
 
 @kernel
-def joined_blocks(layout: Layout, which: int, mirror: int) -> NDArray[np.int64]:
-    """The blocks of a slice with those of its mirror that king moves join them to, each two once: the number
-    in the one, the number in the other, and the steps that their men have yet to go."""
-    count = (layout.start[which + 1] - layout.start[which]) // layout.block_size[which]
+def block_pairs(layout: Layout, slice_id: int, mirror: int) -> NDArray[np.int64]:
+    """Return each block of a slice with the block of the mirror that king moves join it to.
+
+    Returns:
+        shape (n, 3), int64: block of the slice, block of the mirror, steps that their men have left. In a
+        slice that is its own mirror, each pair comes once.
+    """
+    count = (layout.start[slice_id + 1] - layout.start[slice_id]) // layout.block_size[slice_id]
     out = np.empty((count, 3), np.int64)
     rows = 0
     for block in range(count):
-        own_men, other_men = men_at(layout, which, block)
+        own_men, other_men = men_at(layout, slice_id, block)
         turned = block_of(layout, mirror, reverse(other_men), reverse(own_men))
-        if which == mirror and turned < block:
+        if slice_id == mirror and turned < block:
             continue
         out[rows, 0] = block
         out[rows, 1] = turned
@@ -155,24 +171,25 @@ def _steps(men: int) -> int:
     return steps
 
 
-class _Block(NamedTuple):
-    """The positions of a block, those of the block of the mirror that king moves join it to behind them, and
-    these king moves.
+class _BlockPair(NamedTuple):
+    """The positions of a block, then those of its block in the mirror, and the king moves between them.
 
     Attributes:
-        slots: int64 (2): where each of the two begins in the arena.
-        begin: int64 (3): and among these positions; then how many there are.
-        role: uint8: what there is to find.
-        ready: uint16: with how many plies left to the change of balance a move that is no king's wins, NEVER
-            if there is none; or, for the loser, all such moves lose, 0 if there is none.
-        links: int64: where its king moves begin in `after`; at the end, how many there are.
-        after: int32: the position after each king move.
+        slots: shape (2,), int64: the first slot of each block in the arena.
+        begin: shape (3,), int64: the first position of each block among these positions, then their number.
+        task: shape (positions,), uint8: what is to be found for each position.
+        exit_plies: shape (positions,), uint16: the plies left to the change of material with which moves
+            other than king moves decide. For a winner one such move wins; NEVER without one. For a loser all
+            such moves lose; 0 without one.
+        links: shape (positions + 1,), int64: where the king moves of each position begin in `after`, then
+            their number.
+        after: shape (moves,), int32: the position after each king move.
     """
 
     slots: NDArray[np.int64]
     begin: NDArray[np.int64]
-    role: NDArray[np.uint8]
-    ready: NDArray[np.uint16]
+    task: NDArray[np.uint8]
+    exit_plies: NDArray[np.uint16]
     links: NDArray[np.int64]
     after: NDArray[np.int32]
 
@@ -185,30 +202,41 @@ def count_blocks(
     limit: int,
     needed: NDArray[np.uint16],
 ) -> None:
-    """`count_together` for some blocks; all that men's steps lead to from there must be done."""
+    """Derive both counts for some pairs of blocks, as `count_together` does.
+
+    The blocks that men's steps lead to must have their counts already.
+
+    Args:
+        arena: the values; those of the blocks change as in `count_together`.
+        pair: shape (2,), int64: the slice and its mirror.
+        blocks: shape (n, 3), int64: rows of `block_pairs`.
+        limit: plies that kings may move in a row, from a fresh count.
+        needed: shape (positions of both slices,), uint16, plies: the balance counts; those of the blocks are
+            written.
+    """
     first = arena.layout.start[pair[0]]
     buffer = np.empty((BUFFER_ROWS, 4), np.int64)
     for row in range(len(blocks)):
-        block = _block(arena, pair, blocks[row], needed, buffer)
-        need, least = _spread(block, limit)
+        block = _block_pair(arena, pair, blocks[row], needed, buffer)
+        need, least = _count_plies(block, limit)
         for side in range(2):
-            for place in range(block.begin[side], block.begin[side + 1]):
-                slot = block.slots[side] + place - block.begin[side]
-                needed[slot - first] = least[place]
-                if abs(arena.wdl[slot]) == 1 and need[place] != NEVER:
+            for index in range(block.begin[side], block.begin[side + 1]):
+                slot = block.slots[side] + index - block.begin[side]
+                needed[slot - first] = least[index]
+                if abs(arena.wdl[slot]) == 1 and need[index] != NEVER:
                     arena.wdl[slot] *= 2
                     if arena.dtc.size > 1:
-                        arena.dtc[slot] = need[place]
+                        arena.dtc[slot] = need[index]
 
 
 @kernel
-def _block(
+def _block_pair(
     arena: ValueArrays,
     pair: NDArray[np.int64],
     numbers: NDArray[np.int64],
     needed: NDArray[np.uint16],
     buffer: NDArray[np.int64],
-) -> _Block:
+) -> _BlockPair:
     layout = arena.layout
     slots = np.empty(2, np.int64)
     begin = np.zeros(3, np.int64)
@@ -220,93 +248,97 @@ def _block(
         _positions_of(layout, pair[0], numbers[0]),
         _positions_of(layout, pair[1], numbers[1]),
     )
-    role = np.zeros(begin[2], np.uint8)
-    room = 0
+    task = np.zeros(begin[2], np.uint8)
+    moves = 0
     for side in range(2):
-        room += _cast(arena, sides[side], slots[side], role[begin[side] : begin[side + 1]])
-    ready = np.zeros(begin[2], np.uint16)
+        moves += _classify(arena, sides[side], slots[side], task[begin[side] : begin[side + 1]])
+    exit_plies = np.zeros(begin[2], np.uint16)
     links = np.zeros(begin[2] + 1, np.int64)
-    block = _Block(slots, begin, role, ready, links, np.empty(room, np.int32))
+    block = _BlockPair(slots, begin, task, exit_plies, links, np.empty(moves, np.int32))
     for side in range(2):
-        _link(arena, pair, sides[side], side, needed, block, buffer)
+        _link_king_moves(arena, pair, sides[side], side, needed, block, buffer)
     return block
 
 
 @inlined
-def _positions_of(layout: Layout, which: int, number: int) -> NDArray[np.int64]:
-    size = layout.block_size[which]
-    return positions_at(layout, which, np.arange(number * size, (number + 1) * size))
+def _positions_of(layout: Layout, slice_id: int, number: int) -> NDArray[np.int64]:
+    size = layout.block_size[slice_id]
+    return positions_at(layout, slice_id, np.arange(number * size, (number + 1) * size))
 
 
 @inlined
-def _cast(arena: ValueArrays, positions: NDArray[np.int64], slot: int, role: NDArray[np.uint8]) -> int:
-    """Set what there is to find of each position of a block, from `slot` on. Returns room for their moves."""
-    room = 0
-    for place in range(len(positions)):
-        wdl = signed(arena.wdl[slot + place])
+def _classify(arena: ValueArrays, positions: NDArray[np.int64], slot: int, task: NDArray[np.uint8]) -> int:
+    """Write the task of each position of a block, from `slot` on.
+
+    Returns:
+        The number of moves to make room for.
+    """
+    moves = 0
+    for index in range(len(positions)):
+        wdl = signed(arena.wdl[slot + index])
         if wdl == 0:
             continue
-        sets = positions[place]
+        sets = positions[index]
         if has_capture(sets[0], sets[1], sets[2], sets[3]):
-            role[place] = _WINS if abs(wdl) == 2 else _SETTLED
+            task[index] = _WINS if abs(wdl) == 2 else _SETTLED
         else:
-            role[place] = _WINS if wdl > 0 else _LOSES
-            room += count_quiet_moves(sets[0], sets[1], sets[2], sets[3])
-    return room
+            task[index] = _WINS if wdl > 0 else _LOSES
+            moves += count_quiet_moves(sets[0], sets[1], sets[2], sets[3])
+    return moves
 
 
 @inlined
-def _link(
+def _link_king_moves(
     arena: ValueArrays,
     pair: NDArray[np.int64],
     positions: NDArray[np.int64],
     side: int,
     needed: NDArray[np.uint16],
-    block: _Block,
+    block: _BlockPair,
     buffer: NDArray[np.int64],
 ) -> None:
-    """Find the moves of the positions of one side of a block, and what those that are no king's are worth."""
+    """Write the king moves and `exit_plies` of the positions of one block of a pair."""
     layout = arena.layout
+    first = layout.start[pair[0]]
     owns = layout.owns[pair[1 - side]]
     free = ALL_SQUARES & ~reverse(positions[0, 0] | positions[0, 2])
     filled = block.links[block.begin[side]]
     for number in range(len(positions)):
-        place = block.begin[side] + number
+        index = block.begin[side] + number
         sets = positions[number]
-        role = block.role[place]
-        if role == _SETTLED:
+        task = block.task[index]
+        if task == _SETTLED:
             pass
         elif has_capture(sets[0], sets[1], sets[2], sets[3]):
-            block.ready[place] = 1  # a capture with the right outcome: `_cast` has seen to that
+            block.exit_plies[index] = 1  # `_classify` keeps only captures with the right outcome
         else:
-            wins = role == _WINS
-            ready = NEVER if wins else 0
+            wins = task == _WINS
+            exit_plies = NEVER if wins else 0
             own_men_turned = reverse(sets[0])
             for row in range(quiet_moves(sets[0], sets[1], sets[2], sets[3], buffer)):
                 child = buffer[row]
                 if child[2] != own_men_turned:
-                    plies = _ready(arena, pair[1 - side], child, wins, needed, arena.layout.start[pair[0]])
-                    ready = min(ready, plies) if wins else max(ready, plies)
+                    plies = _exit_plies(arena, pair[1 - side], child, wins, needed, first)
+                    exit_plies = min(exit_plies, plies) if wins else max(exit_plies, plies)
                     continue
                 inside = inside_block(owns, child[1], child[3], free)
                 if _decided(arena.wdl[block.slots[1 - side] + inside], wins):
                     block.after[filled] = block.begin[1 - side] + inside
                     filled += 1
                 elif not wins:
-                    ready = NEVER
-            block.ready[place] = ready
-        block.links[place + 1] = filled
+                    exit_plies = NEVER
+            block.exit_plies[index] = exit_plies
+        block.links[index + 1] = filled
 
 
 @inlined
 def _decided(wdl: int, wins: bool) -> bool:
-    """Whether an outcome after a move is lost or won on the board, as the player who wins or loses by this
-    move has it."""
+    """Whether the outcome after a move, without draw rules, is one by which the mover wins or loses."""
     return wdl < 0 if wins else wdl > 0
 
 
 @inlined
-def _ready(
+def _exit_plies(
     arena: ValueArrays,
     opposite: int,
     child: NDArray[np.int64],
@@ -314,7 +346,7 @@ def _ready(
     needed: NDArray[np.uint16],
     first: int,
 ) -> int:
-    """With how many plies left to the change of balance a man's move wins, or loses."""
+    """Return the plies left to the change of material with which a man's move wins or loses, or NEVER."""
     slot = slot_of(arena.layout, child[0], child[1], child[2], child[3])
     wdl = signed(arena.wdl[slot])
     inside = arena.layout.start[opposite] <= slot < arena.layout.start[opposite + 1]
@@ -326,45 +358,49 @@ def _ready(
 
 
 @kernel
-def _spread(block: _Block, limit: int) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
-    """What each position needs: plies of king moves where the balance may stand for ever; and, with `limit`
-    of these, plies to the next change of balance. NEVER where none are enough."""
-    count = len(block.role)
+def _count_plies(block: _BlockPair, limit: int) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+    """Return what each position needs, in two arrays of uint16. NEVER means that no number is enough.
+
+    Returns:
+        Plies of king moves if the balance count never runs out; and plies to the next change of material with
+        `limit` plies of king moves.
+    """
+    count = len(block.task)
     need = np.full(count, NEVER, np.uint16)
     least = np.full(count, NEVER, np.uint16)
-    last = 1  # after so many plies moves that are no king's bring nothing new
+    last = 1  # the last count of plies at which a move other than a king's can decide
     waiting = np.empty(count, np.int32)
     size = 0
-    for place in range(count):
-        ready = signed(block.ready[place])
-        if block.role[place] == _SETTLED:
+    for index in range(count):
+        exit_plies = signed(block.exit_plies[index])
+        if block.task[index] == _SETTLED:
             continue
-        if ready == 0 and block.links[place] == block.links[place + 1]:
-            need[place] = least[place] = 0  # no move: the game has ended
-        elif not (block.role[place] == _LOSES and ready == NEVER):
-            waiting[size] = place
+        if exit_plies == 0 and block.links[index] == block.links[index + 1]:
+            need[index] = least[index] = 0  # no move: the game has ended
+        elif not (block.task[index] == _LOSES and exit_plies == NEVER):
+            waiting[size] = index
             size += 1
-        if ready != NEVER:
-            last = max(last, ready)
+        if exit_plies != NEVER:
+            last = max(last, exit_plies)
     before = need.copy()
     for plies in range(1, NEVER):
         changed = False
         kept = 0
         for number in range(size):
-            place = waiting[number]
-            if block.role[place] == _WINS:
-                found = _least(block, place, plies, before)
+            index = waiting[number]
+            if block.task[index] == _WINS:
+                found = _least(block, index, plies, before)
             else:
-                found = _greatest(block, place, plies, before)
+                found = _greatest(block, index, plies, before)
             if found > limit:
                 found = NEVER
-            if found != before[place]:
-                need[place] = found
+            if found != before[index]:
+                need[index] = found
                 changed = True
-                if least[place] == NEVER:
-                    least[place] = plies
+                if least[index] == NEVER:
+                    least[index] = plies
             if found > 1:
-                waiting[kept] = place
+                waiting[kept] = index
                 kept += 1
         size = kept
         if not changed and plies >= last:
@@ -374,27 +410,29 @@ def _spread(block: _Block, limit: int) -> tuple[NDArray[np.uint16], NDArray[np.u
 
 
 @inlined
-def _least(block: _Block, place: int, plies: int, before: NDArray[np.uint16]) -> int:
-    if block.ready[place] <= plies:
+def _least(block: _BlockPair, index: int, plies: int, before: NDArray[np.uint16]) -> int:
+    """Return the fewest plies of king moves with which a winner wins, or NEVER."""
+    if block.exit_plies[index] <= plies:
         return 1
     least = NEVER
-    for link in range(block.links[place], block.links[place + 1]):
+    for link in range(block.links[index], block.links[index + 1]):
         least = min(least, signed(before[block.after[link]]) + 1)
     return least
 
 
 @inlined
-def _greatest(block: _Block, place: int, plies: int, before: NDArray[np.uint16]) -> int:
-    ready = signed(block.ready[place])
-    if ready > plies:
+def _greatest(block: _BlockPair, index: int, plies: int, before: NDArray[np.uint16]) -> int:
+    """Return the fewest plies of king moves with which all moves of a loser lose, or NEVER."""
+    exit_plies = signed(block.exit_plies[index])
+    if exit_plies > plies:
         return NEVER
-    greatest = min(ready, 1)
-    start = block.links[place]
-    for link in range(start, block.links[place + 1]):
+    greatest = min(exit_plies, 1)
+    start = block.links[index]
+    for link in range(start, block.links[index + 1]):
         after = block.after[link]
         here = signed(before[after])
         if here == NEVER:
-            # What stands in the way this time mostly does so the next time: looked at first then.
+            # The refuting reply usually refutes again: move it to the front.
             block.after[link] = block.after[start]
             block.after[start] = after
             return NEVER
