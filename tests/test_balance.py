@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tightrules import tight
 
-from generator.materials import both, pairs
+from generator.materials import pairs, with_mirror
 from generator.run import generate
 from generator.solver import successors as afters
 from generator.solver.results import NOT_DECIDED, Results, distances, outcomes
@@ -38,7 +38,7 @@ def solved() -> dict[Material, Results]:
         for pair in pairs(4):
             results = crew.solve(pair)
             if counts_balance(pair):
-                found.update(zip(both(pair), results, strict=False))
+                found.update(zip(with_mirror(pair), results, strict=False))
     return found
 
 
@@ -84,7 +84,7 @@ def test_a_smaller_limit_of_the_balance_count_draws_what_needs_more(
             tight = crew.solve(pair)
             if pair == material:
                 break
-    for slice_, results in zip(both(material), tight, strict=True):
+    for slice_, results in zip(with_mirror(material), tight, strict=True):
         # No more king moves in a row than plies in all: the king-moves rule cannot bind.
         expected = solved[slice_].dtb <= balance
         decided = distances(solved[slice_]) != NOT_DECIDED
@@ -98,7 +98,7 @@ def test_under_tight_limits_dtb_is_what_the_naive_solver_needs(kings: int, balan
     """Where both counts bind at once: the search, held to plain sweeps over the readable rules."""
     material = Material.parse("KMvK")
     slices = [Material.parse(text) for text in ("KvK", "KvM", "KKvK", "KMvK")]
-    every = [each for pair in slices for each in both(pair)]
+    every = [each for pair in slices for each in with_mirror(pair)]
     with ThreadPoolExecutor(2) as threads:
         arena = afters.allocate(every, 3)
         crew = SliceSolver(arena, kings, threads, 2, lambda positions: None, lambda pieces: balance)

@@ -94,7 +94,7 @@ def test_a_data_directory_that_is_not_there(run: Run, tmp_path: Path) -> None:
     for command in (["probe", "W:WKa1:BKh8"], ["line", "W:WKa1:BKh8"], ["serve"]):
         status, out, err = run(*command, "--data", str(tmp_path / "nowhere"))
         assert (status, out) == (2, "")
-        assert err.startswith(f"shashki: {tmp_path / 'nowhere'} is no directory")
+        assert err.startswith(f"shashki: {tmp_path / 'nowhere'} is not a directory")
         assert f"`shashki generate --data {tmp_path / 'nowhere'}`" in err
 
 

@@ -15,7 +15,7 @@ from squaresets import between, rank, set_of, squares_of
 
 from generator.compilation import SolverParts, compile_solver
 from generator.errors import DistanceOverflowError, StoppedError
-from generator.materials import Scope, both, canonical, pairs, successor_pairs
+from generator.materials import RunScope, canonical, pairs, successor_pairs, with_mirror
 from generator.plan import plan
 from generator.solver import (
     king_moves as lanes,
@@ -130,7 +130,7 @@ def test_blocks_come_once_and_after_those_they_lead_to(name: str) -> None:
     assert [bound for bound, _ in blocks.runs[1:]] == [bound for _, bound in blocks.runs[:-1]]
     assert (blocks.runs[0][0], blocks.runs[-1][1]) == (0, len(blocks))
     solved: set[tuple[int, int, int]] = set()  # whose move it is, own men, other men
-    seen: dict[Material, list[int]] = {m: [] for m in both(material)}
+    seen: dict[Material, list[int]] = {m: [] for m in with_mirror(material)}
     for first, last in blocks.runs:
         fresh = set()
         for block in range(first, last):
@@ -166,7 +166,7 @@ def solve_all(pieces: int, arena: SuccessorTables, limit: int | None = 30) -> di
 
 
 def arena_of(pieces: int) -> SuccessorTables:
-    return afters.allocate([m for pair in pairs(pieces) for m in both(pair)], pieces)
+    return afters.allocate([m for pair in pairs(pieces) for m in with_mirror(pair)], pieces)
 
 
 def test_what_is_read_back_is_what_was_solved() -> None:
@@ -176,7 +176,7 @@ def test_what_is_read_back_is_what_was_solved() -> None:
     with ThreadPoolExecutor(2) as threads:
         crew = SliceSolver(restored, 30, threads, 2, lambda positions: None)
         for pair, values in results.items():
-            for one in values[: len(both(pair))]:
+            for one in values[: len(with_mirror(pair))]:
                 one.dtw[~is_stored(one)] = 99  # nobody may read these
                 one.value[~is_stored(one)] = 9
             crew.restore(pair, values)
@@ -282,9 +282,9 @@ def test_every_move_stays_in_the_pair_or_leads_to_a_planned_one() -> None:
         for counts in product(range(6), repeat=4)
         if sum(counts) <= 5 and sum(counts[:2]) and sum(counts[2:])
     }
-    assert {m for pair in order for m in both(pair)} == every
+    assert {m for pair in order for m in with_mirror(pair)} == every
     for pair in order:
-        for mover in both(pair):
+        for mover in with_mirror(pair):
             led_to = set()
             for _ in range(60):
                 index = random.randrange(mover.positions)
@@ -337,10 +337,10 @@ def test_compiling_leaves_nothing_to_compile(monkeypatch: pytest.MonkeyPatch) ->
     for dtw, balance, shared in product((True, False), repeat=3):
         ruleset = OFFICIAL if balance else KING_MOVES_ONLY
         metrics = (Metric.WDL, Metric.DTC, Metric.DTW) if dtw else (Metric.WDL, Metric.DTC)
-        parts = SolverParts.of(plan(Scope(3), metrics, 2 if shared else 1, set(), ruleset))
+        parts = SolverParts.of(plan(RunScope(3), metrics, 2 if shared else 1, set(), ruleset))
         assert parts == (dtw, balance, shared)
         compile_solver(parts)
-        arena = afters.allocate([m for pair in pairs(3) for m in both(pair)], 3, with_scores=dtw)
+        arena = afters.allocate([m for pair in pairs(3) for m in with_mirror(pair)], 3, with_scores=dtw)
         with ThreadPoolExecutor(2) as threads, reported(compiled.append):
             crew = SliceSolver(arena, 30, threads, 1 + shared, lambda positions: None, ruleset.balance_plies)
             for pair in pairs(3):

@@ -128,7 +128,7 @@ def test_adding_directories(plain2: Path, tmp_path: Path) -> None:
         assert opened.add_directory(plain2) == 0
         assert opened.pieces == 2
         for wrong in (tmp_path / "nowhere", tmp_path / "KvK.wdl"):
-            with pytest.raises(DataDirectoryError, match=f"{wrong.name} is no directory"):
+            with pytest.raises(DataDirectoryError, match=f"{wrong.name} is not a directory"):
                 opened.add_directory(wrong)
         nowhere = tmp_path / "nowhere"
         with pytest.raises(

@@ -1,6 +1,6 @@
 """What the draw rules change, counted over every position of the tables."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from generator.materials import after_captures, after_promotion, capture_closure, require_tables
 from generator.reports import lone_kings as lonekings
 from generator.reports.lone_kings import Allowance, LoneKing, LoneKings, Standing
-from generator.verify.slices import Done
+from generator.verify.slices import Done, StageProgress, stage_counter
 from generator.verify.two_counters import Map, count_together
 from generator.verify.values import Values
-from tablebase.board.material import Material, materials
+from tablebase.board.material import Material, complete_up_to
 from tablebase.board.position import Position
-from tablebase.errors import DataDirectoryError
 from tablebase.kernels.index import sets_at
+from tablebase.probe.tableset import require_directory
 from tablebase.rules.outcome import Outcome
 from tablebase.rules.ruleset import RuleName, Ruleset
 from tablebase.tables.format import Metric, table_name
@@ -154,9 +154,6 @@ def leave_king_moves_alone(
         done(len(counts.stored))
 
 
-Progress = Callable[[str, int, int], None]
-"""Called now and then with what is under way, and how many positions of how many are done."""
-
 _FEWEST = 4  # pieces: three against a lone king
 _IN_TABLES = (RuleName.KING_MOVES, RuleName.BALANCE)
 
@@ -192,7 +189,7 @@ class DrawCheck:
     outcomes: list[RuleOutcomes]
 
 
-def check_draws(directory: Path, jobs: int = 1, progress: Progress | None = None) -> DrawCheck:
+def check_draws(directory: Path, jobs: int = 1, progress: StageProgress | None = None) -> DrawCheck:
     """Count, over every position of the tables, what the draw rules do to the game.
 
     Args:
@@ -208,12 +205,9 @@ def check_draws(directory: Path, jobs: int = 1, progress: Progress | None = None
         TableError: a table cannot be read, or the tables contradict each other.
         OSError: a file cannot be read.
     """
-    if not directory.is_dir():
-        raise DataDirectoryError(
-            f"{directory} is no directory; make tables with `shashki generate`, or name another one"
-        )
+    require_directory(directory)
     manifest = Manifest.load(directory)
-    pieces = _complete_to(manifest)
+    pieces = complete_up_to(lambda material: material in manifest.slices)
     most = max(pieces, _FEWEST)
     against_one = lonekings.tables_needed(manifest, most)
     changed = changed_slices(directory, manifest)
@@ -224,10 +218,10 @@ def check_draws(directory: Path, jobs: int = 1, progress: Progress | None = None
         touched |= tables_of_king_moves_alone(manifest, changed)
     with ThreadPoolExecutor(jobs) as pool:
         values = Values(directory, against_one, (Metric.WDL, Metric.DTW), manifest.ruleset, pool, jobs)
-        values.fill(_counter(progress, "lone kings", against_one))
+        values.fill(stage_counter(progress, "lone kings", _all_positions(against_one)))
         found = list(LoneKings(values, most))
         values = Values(directory, touched, (Metric.WDL,), manifest.ruleset, pool, jobs)
-        values.fill(_counter(progress, "outcomes", touched))
+        values.fill(stage_counter(progress, "outcomes", _all_positions(touched)))
         every = sorted(manifest.slices, key=Material.place)
 
         def outcomes(rules: Sequence[RuleName]) -> RuleOutcomes:
@@ -236,34 +230,19 @@ def check_draws(directory: Path, jobs: int = 1, progress: Progress | None = None
 
         changes = [outcomes(rules)]
         if king_plies is not None:
-            done = _counter(progress, "king moves alone", changed | {each.mirror for each in changed})
+            total = _all_positions(changed | {each.mirror for each in changed})
+            done = stage_counter(progress, "king moves alone", total)
             leave_king_moves_alone(values, changed, king_plies, pool.map, done)
             changes.append(outcomes([RuleName.KING_MOVES]))
     return DrawCheck(pieces, found, changes)
 
 
-def _complete_to(manifest: Manifest) -> int:
-    pieces = 1
-    while all(material in manifest.slices for material in materials(pieces + 1)):
-        pieces += 1
-    return pieces
+def _all_positions(slices: Iterable[Material]) -> int:
+    return sum(material.positions for material in slices)
 
 
 def _rules_in_tables(ruleset: Ruleset) -> list[RuleName]:
     return [rule.name for rule in ruleset.rules if rule.name in _IN_TABLES]
-
-
-def _counter(progress: Progress | None, what: str, slices: Iterable[Material]) -> Done:
-    total = sum(material.positions for material in slices)
-    done = 0
-
-    def count(more: int) -> None:
-        nonlocal done
-        done += more
-        if progress is not None:
-            progress(what, done, total)
-
-    return count
 
 
 _CHANGED_COLUMNS = ("positions", "cursed wins", "blessed losses")

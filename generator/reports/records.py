@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tablebase.board.material import Material, materials
+from tablebase.board.material import Material, complete_up_to, materials
 from tablebase.board.position import Position
-from tablebase.errors import ArgumentError, DataDirectoryError, TooManyPiecesError
+from tablebase.errors import ArgumentError, TooManyPiecesError
 from tablebase.games.search import RuleSearch
 from tablebase.probe.line import Line, LineEnd, MoveValue
 from tablebase.probe.tablebase import Tablebase, open_tablebase
+from tablebase.probe.tableset import require_directory
 from tablebase.report.positions import SEARCH_EFFORT
 from tablebase.rules.clock import Clock
 from tablebase.tables.files import generate_command
@@ -127,11 +128,7 @@ def find_records(directory: Path, pieces: int | None = None) -> Records:
         TooManyPiecesError: not all materials of so many pieces, or of 2, were counted.
         MissingTableError, TableError: a table that the manifest tells of is not there, or cannot be read.
     """
-    if not directory.is_dir():
-        raise DataDirectoryError(
-            f"{directory} is no directory; make tables there with {generate_command(directory)}, or name "
-            "another one"
-        )
+    require_directory(directory)
     if pieces is not None and pieces < 2:
         raise ArgumentError(f"there are materials of 2 pieces or more, not of {pieces}")
     manifest = Manifest.load(directory)
@@ -204,16 +201,13 @@ def _plies(move: MoveValue) -> int:
 
 
 def _counted_to(manifest: Manifest) -> int:
-    """The most pieces up to which all materials were counted; 1 where not even those of 2 were."""
+    """Return the largest n such that all materials of up to n pieces were counted; 1 if not those of 2."""
 
     def is_counted(material: Material) -> bool:
         entry = manifest.slices.get(material)
         return entry is not None and entry.statistics is not None
 
-    pieces = 1
-    while all(map(is_counted, materials(pieces + 1))):
-        pieces += 1
-    return pieces
+    return complete_up_to(is_counted)
 
 
 def _has(tablebase: Tablebase, wanted: Iterable[Material], *metrics: Metric) -> bool:

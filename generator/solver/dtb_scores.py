@@ -87,7 +87,7 @@ class DtbScores:
     def _room(self, side: Material) -> NDArray[np.uint8]:
         most = max(self._sizes.values()) * self._stride
         room: NDArray[np.uint8] = self._memory.zeros(most * words_in_block(side) * 32, np.uint8)
-        self._memory.take(room)
+        self._memory.reserve_disk(room)
         return room
 
     def of_run(self, number: int) -> tuple[ScoreTiers, ScoreTiers]:
@@ -118,9 +118,9 @@ class DtbScores:
         """Whether some position that is decided under the king-moves rule has no DTB within the limit."""
         return bool(self._lacking[0])
 
-    def let_go(self) -> None:
+    def free(self) -> None:
         """Give back the memory."""
-        self._memory.forget(array for rooms in self._rooms for array in rooms)
+        self._memory.free(array for rooms in self._rooms for array in rooms)
 
 
 def balance_bytes(pair: Material) -> int:

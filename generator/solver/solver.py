@@ -63,7 +63,7 @@ def empty_results(
     sizes = count, count * with_scores, count * with_dtb
     found = Results(*(memory.zeros(size, np.uint8) for size in sizes))
     for array in found:
-        memory.take(array)
+        memory.reserve_disk(array)
     return found
 
 
@@ -209,19 +209,19 @@ class SliceSolver:
         return results
 
     def empty_results(self, material: Material, with_dtb: bool = False) -> Results:
-        """Room for the values of a slice, to be given back with `let_go`."""
+        """Room for the values of a slice, to be given back with `free`."""
         return empty_results(material, with_dtb, self._with_scores, self._memory)
 
-    def let_go(self, results: Pair) -> None:
+    def free(self, results: Pair) -> None:
         """Give back the memory of results that nobody needs any more."""
         for part in results:
-            self._memory.forget(part)
+            self._memory.free(part)
 
     def release(self, pair: Material) -> None:
         """Give back the memory of the after tables of a material and its mirror."""
         for material in {pair, pair.mirror}:
             for part in parts_of(self._afters, material):
-                self._memory.release(part)
+                self._memory.discard(part)
             self._afters = drop_material(self._afters, material)
 
     def _has_balance_pass(self, material: Material) -> bool:
@@ -266,7 +266,7 @@ class SliceSolver:
         blocks = Blocks(material)
         for solved in {material, material.mirror}:
             for part in parts_of(self._afters, solved):
-                self._memory.take(part)
+                self._memory.reserve_disk(part)
         most = max(material.own_kings, material.other_kings)
         return BlockWork(
             material,
@@ -283,7 +283,7 @@ class SliceSolver:
     def end(self, work: BlockWork) -> None:
         """Give back the memory of what was taken up."""
         if work.scores:
-            work.scores.let_go()
+            work.scores.free()
 
     def solve_blocks(
         self, work: BlockWork, number: int, first: int, last: int, results: Pair, apart: bool = False

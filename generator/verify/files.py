@@ -30,7 +30,7 @@ def manifest_problems(manifest: Manifest, directory: Path) -> Iterator[Problem]:
                 material,
                 Metric.WDL,
             )
-        for needed in sorted(_led_to(material) - manifest.slices.keys(), key=str):
+        for needed in sorted(material.after_a_move() - manifest.slices.keys(), key=str):
             yield Problem(
                 f"the manifest has {material}, but not {needed}, which its moves lead to; "
                 f"{_again(directory, material)}",
@@ -47,21 +47,6 @@ def manifest_problems(manifest: Manifest, directory: Path) -> Iterator[Problem]:
                 f"delete {table_name(material, Metric.WDL)}, and {_again(directory, material)}",
                 material,
             )
-
-
-def _led_to(material: Material) -> set[Material]:
-    """The slices one plain move, one captured piece or one promotion away; what else is led to follows."""
-    own_kings, own_men = material.own_kings, material.own_men
-    other_kings, other_men = material.other_kings, material.other_men
-    found = {material.mirror}
-    if own_men:
-        found.add(Material(other_kings, other_men, own_kings + 1, own_men - 1))
-    if other_kings + other_men > 1:
-        if other_kings:
-            found.add(Material(other_kings - 1, other_men, own_kings, own_men))
-        if other_men:
-            found.add(Material(other_kings, other_men - 1, own_kings, own_men))
-    return found
 
 
 def listed_files(manifest: Manifest) -> list[tuple[Material, Metric]]:

@@ -23,7 +23,23 @@ _LEAST_SAMPLE = 256  # positions of a slice
 _Result = TypeVar("_Result")
 
 Done = Callable[[int], None]
-"""Told of each number of positions that are done with."""
+"""Called with the number of positions that are done since the last call."""
+
+StageProgress = Callable[[str, int, int], None]
+"""Called with the name of a stage, the number of files or positions done, and the number of all."""
+
+
+def stage_counter(progress: StageProgress | None, stage: str, total: int) -> Done:
+    """Return a function that adds its argument to the positions done of a stage, and reports their number."""
+    done = 0
+
+    def count(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(stage, done, total)
+
+    return count
 
 
 class SliceSet:

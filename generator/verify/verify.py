@@ -9,7 +9,7 @@ both counts make of a position together is worked out anew for every one (`gener
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from generator.plan import available_cores, available_memory, format_bytes
 from generator.verify.files import file_problem, listed_files, manifest_problems, unlisted_files
 from generator.verify.problems import Problem
 from generator.verify.sample import SampledValues
-from generator.verify.slices import Done
+from generator.verify.slices import StageProgress, stage_counter
 from generator.verify.statistics import example_places, examples_problem, statistics_problem
 from generator.verify.values import Values, memory_of
 from tablebase.board.material import Material
@@ -29,11 +29,7 @@ from tablebase.tables.files import generate_command
 from tablebase.tables.format import Metric
 from tablebase.tables.manifest import Manifest
 
-__all__ = ["Problem", "Progress", "Report", "verify"]
-
-Progress = Callable[[str, int, int], None]
-"""Called now and then with what is under way, how much of it is done, and how much there is: `files`,
-`compiling`, then `captures` and `values`, both in positions."""
+__all__ = ["Problem", "Report", "StageProgress", "verify"]
 
 _WITHOUT_DTB = (
     "without .dtb tables a sample does not check which wins the counts of king moves and of the balance of "
@@ -89,7 +85,7 @@ def verify(
     directory: Path | str,
     sample: float | None = None,
     jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: StageProgress | None = None,
     seed: int | None = None,
     memory: int | None = None,
 ) -> Report:
@@ -145,7 +141,7 @@ def verify(
 
 
 def _check_files(
-    report: Report, manifest: Manifest, pool: ThreadPoolExecutor, progress: Progress | None
+    report: Report, manifest: Manifest, pool: ThreadPoolExecutor, progress: StageProgress | None
 ) -> None:
     files = listed_files(manifest)
     problems = pool.map(lambda file: file_problem(manifest, report.directory, *file), files)
@@ -217,7 +213,7 @@ def _choose_memory(report: Report, manifest: Manifest, memory: int | None) -> No
 
 
 def _probe_values(
-    report: Report, manifest: Manifest, pool: ThreadPoolExecutor, jobs: int, progress: Progress | None
+    report: Report, manifest: Manifest, pool: ThreadPoolExecutor, jobs: int, progress: StageProgress | None
 ) -> None:
     assert report.sample is not None
     assert report.seed is not None
@@ -227,7 +223,7 @@ def _probe_values(
     ) as values:
         _compile(values, progress)
         examples = {Material.parse(s.material): example_places(values, s) for s in statistics}
-        counter = _counter(progress, "values", values.sample_size(report.sample))
+        counter = stage_counter(progress, "values", values.sample_size(report.sample))
         report.compared, problem = values.compare_sample(report.sample, report.seed, examples, counter)
         report.problems += [problem] if problem else []
         if report.ok:
@@ -244,7 +240,7 @@ def _probe_values(
         )
 
 
-def _compile(values: Values | SampledValues, progress: Progress | None) -> None:
+def _compile(values: Values | SampledValues, progress: StageProgress | None) -> None:
     if progress is not None:
         progress("compiling", 0, 1)
     values.compile()
@@ -253,7 +249,7 @@ def _compile(values: Values | SampledValues, progress: Progress | None) -> None:
 
 
 def _check_values(
-    report: Report, manifest: Manifest, pool: ThreadPoolExecutor, jobs: int, progress: Progress | None
+    report: Report, manifest: Manifest, pool: ThreadPoolExecutor, jobs: int, progress: StageProgress | None
 ) -> None:
     values = Values(report.directory, manifest.slices, report.metrics, manifest.ruleset, pool, jobs)
     _compile(values, progress)
@@ -261,12 +257,12 @@ def _check_values(
         if values.two_counts and Metric.DTB not in report.metrics:
             report.notes.append(f"{_WITHOUT_DTB}; all values do: leave --sample out")
         total = values.sample_size(report.sample)
-        counter = _counter(progress, "values", total)
+        counter = stage_counter(progress, "values", total)
         report.compared, problem = values.compare_sample(report.sample, report.seed, counter)
         report.problems += [problem] if problem else []
         return
-    values.fill(_counter(progress, "captures", report.positions))
-    report.compared, problem = values.compare(_counter(progress, "values", report.positions))
+    values.fill(stage_counter(progress, "captures", report.positions))
+    report.compared, problem = values.compare(stage_counter(progress, "values", report.positions))
     if problem is not None:
         report.problems.append(problem)
         return
@@ -275,18 +271,6 @@ def _check_values(
             problem = statistics_problem(values, record.statistics, report.directory)
             report.problems += [problem] if problem else []
     report.counted = True
-
-
-def _counter(progress: Progress | None, what: str, total: int) -> Done:
-    done = 0
-
-    def count(more: int) -> None:
-        nonlocal done
-        done += more
-        if progress is not None:
-            progress(what, done, total)
-
-    return count
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from threading import Lock
 
-from tablebase.board.material import Material, materials
+from tablebase.board.material import Material, complete_up_to
 from tablebase.errors import (
     ClosedError,
     DamagedHeaderError,
@@ -25,11 +25,20 @@ TableKey = tuple[Material, Metric]
 """What one table is about."""
 
 
-def no_directory(path: Path) -> str:
-    """What to say of a path that is no directory."""
+def require_directory(path: Path) -> None:
+    """Check that a path is a directory.
+
+    Raises:
+        DataDirectoryError: it is not.
+    """
+    if path.is_dir():
+        return
     if path.exists():
-        return f"{path} is no directory; name one that holds tables"
-    return f"{path} is no directory; make tables there with {generate_command(path)}, or name another one"
+        raise DataDirectoryError(f"{path} is not a directory; name a directory that holds tables")
+    raise DataDirectoryError(
+        f"{path} is not a directory; make tables there with {generate_command(path)}, "
+        "or name another directory"
+    )
 
 
 def check_is_file(path: Path) -> None:
@@ -48,10 +57,11 @@ def check_is_file(path: Path) -> None:
     )
 
 
-def table_of(file: Path) -> TableKey | None:
-    """Which table a file is, by its name; None for other files."""
+def table_of(name: str) -> TableKey | None:
+    """Return the material and metric that a file's name stands for; None if it is not the name of a table."""
+    stem, _, suffix = name.rpartition(".")
     try:
-        return Material.parse(file.stem), Metric(file.suffix.removeprefix("."))
+        return Material.parse(stem), Metric(suffix)
     except (MaterialError, ValueError):
         return None
 
@@ -94,12 +104,11 @@ class TableSet:
     def add_directory(self, path: Path | str) -> int:
         """Add the tables of a directory, as `Tablebase.add_directory` says."""
         directory = Path(path)
-        if not directory.is_dir():
-            raise DataDirectoryError(no_directory(directory))
+        require_directory(directory)
         found = {}
         rules = self._ruleset
         for file in sorted(directory.iterdir()):
-            key = table_of(file)
+            key = table_of(file.name)
             if key is not None and key not in self._paths:
                 check_is_file(file)
                 with file.open("rb") as opened:
@@ -111,15 +120,10 @@ class TableSet:
         self._balance_metrics.clear()
         self._directories.append(directory)
         self._paths |= found
-        self.pieces = self._complete_to()
+        complete = complete_up_to(lambda material: self.has(material, Metric.WDL))
+        self.pieces = complete if complete > 1 else 0
         self.slices = tuple(material for material, metric in self._paths if metric is Metric.WDL)
         return len(found)
-
-    def _complete_to(self) -> int:
-        pieces = 1
-        while all((material, Metric.WDL) in self._paths for material in materials(pieces + 1)):
-            pieces += 1
-        return pieces if pieces > 1 else 0
 
     def has(self, material: Material, metric: Metric) -> bool:
         """Whether a slice's table is in the set."""
