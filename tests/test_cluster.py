@@ -108,7 +108,7 @@ def test_a_relative_store_is_that_of_the_command(cluster: Cluster, tables3: Path
 
 def test_a_store_that_workers_do_not_share_is_refused(cluster: Cluster) -> None:
     """`memory://` is one of each process."""
-    with pytest.raises(StoreMismatchError, match="name a store that all machines have at the same address"):
+    with pytest.raises(StoreMismatchError, match="name a store that all machines reach at the same address"):
         generate_on_cluster(cluster.address, "memory://unshared", 2, options=Options(patience=6))
 
 

@@ -259,14 +259,14 @@ def test_a_task_whose_files_are_gone_is_not_done(store: Store) -> None:
     assert store.sizes() == {}
 
 
-def test_whose_run_a_store_is_of(store: Store) -> None:
-    run_marker = mark_run(store, "one")
-    check_run_marker(store, run_marker, 0)
-    assert mark_run(store, "one") == run_marker  # a killed run's tasks may end what they are at
+def test_run_marker(store: Store) -> None:
+    marker = mark_run(store, "one")
+    check_run_marker(store, marker, 0)
+    assert mark_run(store, "one") == marker  # a killed run's tasks may end what they are at
     other = mark_run(store, "other")
     check_run_marker(store, other, 0)
-    with pytest.raises(StoreMismatchError, match=r"the worker on .* does not find in "):
-        check_run_marker(store, run_marker, 60)  # there is no waiting where another run has it
+    with pytest.raises(StoreMismatchError, match=r"the worker on .* does not find the file work/run of this command in "):
+        check_run_marker(store, marker, 60)  # there is no waiting where another run has it
     store.remove([RUN_MARKER])
     with pytest.raises(StoreMismatchError):
         check_run_marker(store, other, 0)
