@@ -15,8 +15,8 @@ from pathlib import Path
 from generator.cluster.driver import generate_on_cluster
 from generator.cluster.estimate import OUTCOMES, WITH_SCORES, after_bytes
 from generator.cluster.settings import Options
-from generator.cluster.tasks import AFTER, VALUES, Record
-from generator.materials import both, pairs, successor_pairs
+from generator.cluster.tasks import AFTER, VALUES, TaskRecord
+from generator.materials import pairs, successor_pairs, with_mirror
 from generator.progress import Bar
 from generator.solver.successors import words
 from tablebase.board.material import Material
@@ -32,8 +32,8 @@ def main() -> None:
     parser.add_argument("--task-positions", type=float, default=50e6)
     args = parser.parse_args()
     with_scores = "dtw" in args.metrics
-    made: list[Record] = []
-    again: list[Record] = []
+    made: list[TaskRecord] = []
+    again: list[TaskRecord] = []
     options = Options(jobs=1, task_positions=int(args.task_positions))
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store"
@@ -51,7 +51,7 @@ def main() -> None:
 def remove_last(store: Path, pieces: int) -> None:
     """Of the tables there, remove those of the pair that was solved last."""
     manifest = Manifest.load(store)
-    for material in both(pairs(pieces)[-1]):
+    for material in with_mirror(pairs(pieces)[-1]):
         for metric in manifest.slices.pop(material).files:
             (store / f"{material}.{metric}").unlink()
     manifest.save(store)
@@ -59,25 +59,25 @@ def remove_last(store: Path, pieces: int) -> None:
 
 def block_bytes(pair: Material, with_scores: bool) -> int:
     """Bytes in memory of what all blocks of a pair leave to other tasks, under the official rules."""
-    balance = 32 * sum(map(words, both(pair))) if OFFICIAL.counts_material_separately(pair) else 0
+    balance = 32 * sum(map(words, with_mirror(pair))) if OFFICIAL.counts_material_separately(pair) else 0
     return after_bytes(pair, with_scores) + balance
 
 
-def report(made: list[Record], again: list[Record], with_scores: bool) -> None:
+def report(made: list[TaskRecord], again: list[TaskRecord], with_scores: bool) -> None:
     """Print each rate, with the one that generator/cluster/estimate.py has."""
-    of_kind: dict[str, list[Record]] = defaultdict(list)
+    of_kind: dict[str, list[TaskRecord]] = defaultdict(list)
     for record in [*made, *(record for record in again if record.key.startswith("restore"))]:
         of_kind[record.key.partition("-")[0]].append(record)
     whole, blocks, restored, tables = (of_kind[kind] for kind in ("pair", "blocks", "restore", "tables"))
     solved = [*whole, *blocks]
 
-    def total(records: list[Record], what: str) -> float:
+    def total(records: list[TaskRecord], what: str) -> float:
         return sum(record.cores[what] for record in records)
 
-    def positions(records: list[Record]) -> int:
-        return sum(sum(m.positions for m in both(Material.parse(record.pair))) for record in records)
+    def positions(records: list[TaskRecord]) -> int:
+        return sum(sum(m.positions for m in with_mirror(Material.parse(record.pair))) for record in records)
 
-    def left(records: list[Record], *kinds: str) -> int:
+    def left(records: list[TaskRecord], *kinds: str) -> int:
         return sum(
             file.size for record in records for name, file in record.files.items() if name.endswith(kinds)
         )
@@ -93,7 +93,7 @@ def report(made: list[Record], again: list[Record], with_scores: bool) -> None:
     of_blocks = sum(
         block_bytes(Material.parse(record.pair), with_scores)
         * record.positions
-        / sum(m.positions for m in both(Material.parse(record.pair)))
+        / sum(m.positions for m in with_mirror(Material.parse(record.pair)))
         for record in blocks
     )
     block_values = sum(record.positions for record in blocks) * (1 + with_scores)

@@ -27,7 +27,8 @@ from generation import cpu_seconds, perft_seconds
 from plot import line_plot
 
 from generator.plan import Plan, available_cores
-from generator.run import Silent, generate
+from generator.progress import Progress
+from generator.run import generate
 from tablebase.board.material import Material, materials
 from tablebase.board.position import Position
 from tablebase.kernels.perft import perft
@@ -51,7 +52,7 @@ class Lap:
     cpu: float
 
 
-class Laps(Silent):
+class Laps(Progress):
     """Is told of a run, and keeps when each number of pieces was begun."""
 
     def __init__(self) -> None:

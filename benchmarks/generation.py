@@ -17,7 +17,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from generator.materials import Scope
+from generator.materials import RunScope
 from generator.run import generate
 from tablebase.board.material import Material
 from tablebase.board.position import Position
@@ -55,9 +55,9 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--ruleset", choices=RULESETS, default="official")
     args = parser.parse_args()
-    scope = Scope(args.pieces)
+    scope = RunScope(args.pieces)
     if args.materials:
-        scope = Scope.of(map(Material.parse, args.materials.split(",")))
+        scope = RunScope.of(map(Material.parse, args.materials.split(",")))
     perft(Position.start(), 1)
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()

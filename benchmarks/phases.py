@@ -10,7 +10,7 @@ from collections import Counter
 
 import numpy as np
 
-from generator.materials import both, pairs
+from generator.materials import pairs, with_mirror
 from generator.solver import batch as blocks
 from generator.solver import solver as slices
 from generator.solver import successors
@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--without-dtw", action="store_true", help="solve for outcomes and DTC alone")
     args = parser.parse_args()
     with_scores = not args.without_dtw
-    every = [material for pair in pairs(args.pieces) for material in both(pair)]
+    every = [material for pair in pairs(args.pieces) for material in with_mirror(pair)]
     for pair in pairs(3):  # compiles
         solve(pair, successors.allocate(every, args.pieces, with_scores=with_scores))
     tables_after = successors.allocate(every, args.pieces, with_scores=with_scores)
@@ -118,7 +118,7 @@ def main() -> None:
 
     for pair in pairs(args.pieces):
         spent, tables_after = solve(pair, tables_after)
-        count = sum(material.positions for material in both(pair))
+        count = sum(material.positions for material in with_mirror(pair))
         total += spent
         positions += count
         if pair.pieces == args.pieces:

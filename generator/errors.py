@@ -1,4 +1,4 @@
-"""Errors of generation, each with what to do about it."""
+"""Errors of generation. Each message says what is wrong and what to do."""
 
 import errno
 
@@ -6,7 +6,7 @@ from tablebase.board.material import Material
 from tablebase.errors import TablebaseError
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What the system calls a disk that is full."""
+"""Error numbers of the system for a full disk, an exceeded quota or file size limit."""
 
 
 class GenerationError(TablebaseError):
@@ -14,25 +14,31 @@ class GenerationError(TablebaseError):
 
 
 class DistanceOverflowError(GenerationError):
-    """A distance (a `what`: win or DTC) is longer than the solver can hold."""
+    """A distance is longer than the solver can hold.
+
+    Args:
+        material: the material that has the distance.
+        what: the kind of distance: "win" or "DTC".
+        longest: the longest distance that the solver can hold, in plies.
+    """
 
     def __init__(self, material: Material, what: str, longest: int) -> None:
         super().__init__(
-            f"{material} has a {what} of more than {longest} plies, the most that this version's solver "
-            "counts; nothing was written for this material. Please report it: the solver needs wider values."
+            f"{material} has a {what} of more than {longest} plies, and this version's solver counts up to "
+            f"{longest}; nothing was written for this material. Please report this as a program error."
         )
 
 
 class StoppedError(GenerationError):
-    """Somebody asked the run to stop."""
+    """The run was asked to stop."""
 
 
 class PlanError(GenerationError):
-    """What is asked for does not fit this machine."""
+    """The plan does not fit this machine."""
 
 
 class IncompatibleTablesError(GenerationError):
-    """The directory holds a set of tables that a run cannot go on with."""
+    """The directory or store holds tables that a run cannot continue."""
 
 
 class BusyError(GenerationError):
@@ -40,7 +46,7 @@ class BusyError(GenerationError):
 
 
 class ClusterError(GenerationError):
-    """The cluster cannot do the work, or has stopped doing it."""
+    """The cluster cannot do the work, or has stopped."""
 
 
 class StoreError(ClusterError):
@@ -48,15 +54,20 @@ class StoreError(ClusterError):
 
 
 class StoreMismatchError(StoreError):
-    """A worker does not see the store that the command does."""
+    """A worker does not see the same store as the command."""
 
 
 class ProgramMismatchError(ClusterError):
-    """A worker runs another program than the command does."""
+    """A worker runs another version of the program than the command."""
 
 
 class DamagedFileError(ClusterError):
-    """A file (`name`, in the store) is not what was written there."""
+    """A file is not what was written.
+
+    Attributes:
+        name: the name of the file in the store.
+        detail: what is wrong with it.
+    """
 
     def __init__(self, name: str, detail: str) -> None:
         super().__init__(name, detail)

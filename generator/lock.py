@@ -1,4 +1,4 @@
-"""One writer a data directory."""
+"""The lock of a data directory, so that one run at a time writes there."""
 
 import fcntl
 import os
@@ -13,11 +13,13 @@ FILE_NAME = ".lock"
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Hold the directory's lock. The system lets go of it when the process ends, however it ends; the file
-    stays.
+    """Hold the lock of a directory.
+
+    The system releases the lock when the process ends, even if it is killed. The lock file stays.
 
     Raises:
-        BusyError: another process holds it.
+        BusyError: another process holds the lock.
+        OSError: the lock file cannot be opened.
     """
     with (directory / FILE_NAME).open("a+", encoding="ascii") as file:
         try:

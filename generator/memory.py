@@ -1,8 +1,8 @@
-"""The large arrays of a run: in memory, or mapped from a scratch file where memory is not to hold them all.
+"""The large arrays of a run, in memory or mapped from scratch files.
 
-Memory is taken page by page as it is written to, and given back array by array, or part by part. Mapped
-arrays go to and fro between memory and the file as the system sees fit; a watch drops their pages from the
-process whenever it has grown beyond its limit.
+The system gives memory to an array page by page, when a page is first written. `Memory` gives it back by
+array or by part. The system moves the pages of mapped arrays between memory and file. A thread drops them
+from the process when the process comes near its limit.
 """
 
 import mmap
@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 _WATCH_SECONDS = 0.05
-_FULL = 0.85  # of the limit: what may come before the watch looks again must fit into the rest
+_FULL = 0.85  # part of the limit: the rest is for what the process takes until the next look
 _MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # has a name from Python 3.13 on
 _PAGE = mmap.PAGESIZE
 
 
 class _File:
-    """A scratch file without a name, open as long as this object is there."""
+    """A scratch file without a name, open for the lifetime of this object."""
 
     def __init__(self, directory: Path, size: int) -> None:
         with tempfile.TemporaryFile(dir=directory) as file:
@@ -36,8 +36,8 @@ class _File:
             os.close(self.descriptor)
 
 
-class _Room(NamedTuple):
-    """One mapping: where it begins in memory, its size, and the scratch file behind it, if there is one."""
+class _Mapping(NamedTuple):
+    """A mapping: its first address, its size in bytes, and the scratch file behind it, if any."""
 
     start: int
     size: int
@@ -46,23 +46,26 @@ class _Room(NamedTuple):
 
 
 class Memory:
-    """Where the large arrays of a run come from.
+    """Allocator of the large arrays of a run.
 
     Args:
-        scratch: a directory for files that arrays are mapped from; None keeps them in memory. The files have
-            no name there, and are gone with the process however it ends.
-        limit: bytes that the process should stay within, where arrays are mapped.
+        scratch: directory for the files that arrays are mapped from; None keeps arrays in memory. The files
+            have no names and vanish with the process, even if it is killed.
+        limit: bytes of memory that the process should stay within; used only with `scratch`.
     """
 
     def __init__(self, scratch: Path | None = None, limit: int | None = None) -> None:
         self._scratch = scratch
         self._limit = limit
-        self._rooms: list[_Room] = []
+        self._mappings: list[_Mapping] = []
         self._lock = threading.Lock()
 
     def zeros(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
-        """An array of zeros, shape (count,), that takes memory (or disk) only for the parts that are taken by
-        `take` before they are written to."""
+        """Return an array of zeros, shape (count,).
+
+        The array takes memory or disk only for the parts that are written. Call `reserve_disk` for a part
+        before you write to it.
+        """
         kind = np.dtype(dtype)
         if not count:
             return np.zeros(0, kind)
@@ -70,65 +73,71 @@ class Memory:
         file: _File | None = None
         if self._scratch is None:
             flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
-            room = mmap.mmap(-1, size, flags=flags)
+            memory = mmap.mmap(-1, size, flags=flags)
             with suppress(OSError):
-                room.madvise(mmap.MADV_HUGEPAGE)  # look-ups go anywhere: large pages are found faster
+                memory.madvise(mmap.MADV_HUGEPAGE)  # large pages make random look-ups faster
         else:
             file = _File(self._scratch, size)
-            room = mmap.mmap(file.descriptor, size)
-        array = np.frombuffer(room, kind, count)
+            memory = mmap.mmap(file.descriptor, size)
+        array = np.frombuffer(memory, kind, count)
         with self._lock:
-            self._rooms.append(_Room(array.ctypes.data, size, room, file))
+            self._mappings.append(_Mapping(array.ctypes.data, size, memory, file))
         return array
 
-    def take(self, part: NDArray[Any]) -> None:
-        """Make sure of the disk for a part of an array, where it is mapped: a write without it would end the
-        process.
+    def reserve_disk(self, part: NDArray[Any]) -> None:
+        """Reserve disk space for a part of a mapped array; do nothing for an array in memory.
+
+        Without the space, a write to the part would kill the process (SIGBUS).
 
         Raises:
-            OSError: there is no room for it.
+            OSError: the disk is full.
         """
-        room, first, size = self._place(part)
-        if room is not None and room.file is not None:
-            os.posix_fallocate(room.file.descriptor, first, size)
+        mapping, first, size = self._find(part)
+        if mapping is not None and mapping.file is not None:
+            os.posix_fallocate(mapping.file.descriptor, first, size)
 
-    def release(self, part: NDArray[Any]) -> None:
-        """Give back the memory (and the disk) of a part of an array: it is all zeros again, but for what
-        shares a page with its neighbours."""
-        room, first, size = self._place(part)
-        if room is None:
+    def discard(self, part: NDArray[Any]) -> None:
+        """Give back the memory and the disk of a part of an array.
+
+        The part holds zeros then. Only whole pages are given back: values that share a page with other parts
+        of the array stay.
+        """
+        mapping, first, size = self._find(part)
+        if mapping is None:
             return
         begin = -(-first // _PAGE) * _PAGE
         end = (first + size) // _PAGE * _PAGE
         if end > begin:
-            # Not every file system can make holes; the disk is then kept to the end.
+            # Some file systems cannot make holes: the disk space then stays taken.
             with suppress(OSError):
-                advice = mmap.MADV_DONTNEED if room.file is None else mmap.MADV_REMOVE
-                room.map.madvise(advice, begin, end - begin)
+                advice = mmap.MADV_DONTNEED if mapping.file is None else mmap.MADV_REMOVE
+                mapping.map.madvise(advice, begin, end - begin)
 
-    def forget(self, arrays: Iterable[NDArray[Any]]) -> None:
-        """Let go of whole arrays. Their memory is given back at once, though somebody may still have them (a
-        variable that has not been used again will do): what they held is gone."""
+    def free(self, arrays: Iterable[NDArray[Any]]) -> None:
+        """Give back the memory and the disk of whole arrays at once.
+
+        Their values are lost, even if a variable still refers to an array.
+        """
         arrays = list(arrays)
         for array in arrays:
-            self.release(array)
-        gone = {room.start for array in arrays if (room := self._place(array)[0]) is not None}
+            self.discard(array)
+        gone = {found.start for array in arrays if (found := self._find(array)[0]) is not None}
         with self._lock:
-            self._rooms = [room for room in self._rooms if room.start not in gone]
+            self._mappings = [each for each in self._mappings if each.start not in gone]
 
-    def _place(self, part: NDArray[Any]) -> tuple[_Room | None, int, int]:
-        """The mapping that a part lies in, where it begins in it, and its bytes."""
+    def _find(self, part: NDArray[Any]) -> tuple[_Mapping | None, int, int]:
+        """Return the mapping of a part, the offset of the part in it and the size of the part, in bytes."""
         at = part.ctypes.data
         with self._lock:
-            rooms = self._rooms if part.nbytes else []
-        for room in rooms:
-            if room.start <= at < room.start + room.size:
-                return room, at - room.start, part.nbytes
+            mappings = self._mappings if part.nbytes else []
+        for mapping in mappings:
+            if mapping.start <= at < mapping.start + mapping.size:
+                return mapping, at - mapping.start, part.nbytes
         return None, 0, 0
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Keep the process within its limit meanwhile, where arrays are mapped."""
+        """Keep the process within its limit during the block, if arrays are mapped."""
         if self._scratch is None or self._limit is None:
             yield
             return
@@ -145,13 +154,13 @@ class Memory:
         while not done.wait(_WATCH_SECONDS):
             if resident() > limit * _FULL:
                 with self._lock:
-                    rooms = self._rooms
-                for room in rooms:
-                    # The pages stay in the file, and in the system's cache as long as that has room.
-                    room.map.madvise(mmap.MADV_DONTNEED)
+                    mappings = self._mappings
+                for mapping in mappings:
+                    # The pages stay in the file, and in the system's cache while that has room.
+                    mapping.map.madvise(mmap.MADV_DONTNEED)
 
 
 def resident() -> int:
-    """Bytes of memory that this process holds just now, as the system counts them."""
+    """Return the resident memory of this process in bytes."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * _PAGE

@@ -1,4 +1,4 @@
-"""The plan of a run: what to solve, and the memory, disk and time it takes."""
+"""The plan of a run: the pairs to solve, and the memory and disk that this needs."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from generator.materials import Scope, both, depends_on, successor_pairs
+from generator.materials import RunScope, depends_on, successor_pairs, with_mirror
 from generator.solver import successors as afters
 from generator.solver.dtb_scores import dtb_score_bytes
 from generator.solver.workspace import Workspace
@@ -19,15 +19,15 @@ from tablebase.tables.format import Metric
 
 
 def available_cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not every system says which cores a process may use
+    except AttributeError:  # not available on every system
         return os.cpu_count() or 1
 
 
 def format_bytes(size: float) -> str:
-    """A size for people."""
+    """Return a size in bytes as text for people, like `5.6 GB`."""
     for unit in ("bytes", "KB", "MB", "GB"):
         if size < 1000:
             return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.3g} {unit}"
@@ -35,26 +35,30 @@ def format_bytes(size: float) -> str:
     return f"{size:,.3g} TB"
 
 
-# Bytes a position: for the frames of a table while it is written, and for a table that is read back.
+# Bytes per position of a table being written, and of a table being read back.
 _ENCODED_BYTES = 0.2
 READ_BYTES = 2
-# What lists the blocks of a slice in their order, a block.
+# Bytes per block of the block order.
 LISTED_BYTES = 5
-# Disk, bits a position of a material that has a table of it, rounded up from what 5 and 6 pieces take
-# (docs/performance.md). Fewer pieces take more, which the room for what a file is beside its frames covers.
+# Bits of disk per position of a material that has such a table, rounded up from tables of 5 and 6 pieces
+# (docs/performance.md). Tables of fewer pieces take more; the 4096 bytes per table in `Plan.disk` cover that.
 _DISK_BITS = {Metric.WDL: 0.2, Metric.DTC: 0.28, Metric.DTW: 1.0, Metric.DTB: 0.65}
-# The program itself: 450 MiB where it has compiled all kernels, as the compiler keeps that memory; else 170.
+# The program: 450 MiB after it has compiled all kernels, as the compiler keeps that memory; else 170 MiB.
 PROGRAM_BYTES = 460 << 20
 
 MOST_PIECES = 8
-"""The most pieces that tables are made of."""
+"""Largest number of pieces that this version makes tables of."""
 MOST_PIECES_TO_PLAN = 12
-"""The most pieces that are worth a plan."""
+"""Largest number of pieces that this version plans for."""
 
 
 class _PairMemory(NamedTuple):
-    """Bytes of memory while a pair is solved: for that, with all after tables; and for writing the one before
-    it at the same time."""
+    """Memory while a pair is solved, in bytes.
+
+    Attributes:
+        solving: memory to solve the pair, with all successor tables.
+        writing_before: memory to write the previous pair meanwhile.
+    """
 
     solving: int
     writing_before: int
@@ -62,18 +66,18 @@ class _PairMemory(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """The solving of `todo`, with `known` (solved before) read back from their files.
+    """Plan of a run: solve the pairs `todo`, and read the pairs `known` back from their tables.
 
     Attributes:
-        scope: what is wanted.
-        metrics: what is to be written.
-        jobs: threads.
-        todo: pairs to solve, in order.
-        known: pairs that those lead to and that are solved already, in order.
-        ruleset: the rules that outcomes hold under.
+        scope: the materials of the run.
+        metrics: the metrics to write.
+        jobs: number of threads.
+        todo: the pairs to solve, in order.
+        known: the solved pairs that those lead to, in order.
+        ruleset: the draw rules that outcomes hold under.
     """
 
-    scope: Scope
+    scope: RunScope
     metrics: tuple[Metric, ...]
     jobs: int
     todo: Sequence[Material]
@@ -83,22 +87,22 @@ class Plan:
     @cached_property
     def materials(self) -> list[Material]:
         """Every material to solve."""
-        return [material for pair in self.todo for material in both(pair)]
+        return [material for pair in self.todo for material in with_mirror(pair)]
 
     @cached_property
     def positions(self) -> int:
-        """How many positions there are to solve."""
+        """The number of positions to solve."""
         return sum(material.positions for material in self.materials)
 
     @cached_property
     def order(self) -> list[Material]:
-        """The pairs to solve or to restore, each after all that it leads to."""
+        """The pairs to solve or to restore, each after all pairs that it leads to."""
         wanted = {*self.known, *self.todo}
         return [pair for pair in self.scope.pairs if pair in wanted]
 
     @cached_property
     def last_needed_by(self) -> dict[Material, list[Material]]:
-        """By pair, those that no later pair of the order leads to: they can be let go of after it."""
+        """By pair of `order`: the pairs whose successor tables no later pair needs."""
         last = {pair: pair for pair in self.order}
         for pair in self.order:
             last |= dict.fromkeys(successor_pairs(pair), pair)
@@ -109,24 +113,28 @@ class Plan:
 
     @property
     def with_scores(self) -> bool:
-        """Whether the solver works out DTW: else, outcomes without scores."""
+        """Whether the solver computes DTW; without DTW, successor tables have no scores."""
         return Metric.DTW in self.metrics
 
     @cached_property
     def memory(self) -> int:
-        """Bytes of memory it takes, about, where all is kept in memory, and each pair is written while the
-        next one is solved."""
+        """Estimated bytes of memory if each pair is written while the next one is solved.
+
+        All arrays are in memory, none is mapped.
+        """
         return max((of.solving + of.writing_before for of in self._memory_by_pair.values()), default=0)
 
     @cached_property
     def memory_in_turn(self) -> int:
-        """Bytes of memory it takes, about, where all is kept in memory and no pair is begun before the last
-        one is written."""
-        # What is written stands in memory with the after tables of that time, less than while it was solved.
+        """Estimated bytes of memory if each pair is written before the next one is solved.
+
+        All arrays are in memory, none is mapped.
+        """
+        # Writing a pair needs less memory than solving it did, so it does not count.
         return max((of.solving for of in self._memory_by_pair.values()), default=0)
 
     def overlaps(self, pair: Material, limit: int) -> bool:
-        """Whether a pair can be solved within so many bytes of memory while the one before it is written."""
+        """Whether a pair can be solved in `limit` bytes of memory while the previous pair is written."""
         of = self._memory_by_pair[pair]
         return of.solving + of.writing_before <= limit
 
@@ -142,7 +150,7 @@ class Plan:
             if pair in known:
                 work = results + _largest(pair) * READ_BYTES
             else:
-                work = balance + results + self.rooms(pair)
+                work = balance + results + self.workspace_bytes(pair)
             work += LISTED_BYTES * pair.blocks
             found[pair] = _PairMemory(PROGRAM_BYTES + tables + work, before)
             tables -= sum(map(self.table_bytes, self.last_needed_by[pair]))
@@ -151,31 +159,31 @@ class Plan:
 
     @cached_property
     def least_memory(self) -> int:
-        """Bytes of memory it takes, about, where after tables and results are mapped from a scratch file."""
+        """Estimated bytes of memory if successor tables and results are mapped from scratch files."""
         most = before = 0
         for pair in self.order:
-            most = max(most, self.rooms(pair) + LISTED_BYTES * pair.blocks + before)
+            most = max(most, self.workspace_bytes(pair) + LISTED_BYTES * pair.blocks + before)
             before = int(_largest(pair) * _ENCODED_BYTES)
         return PROGRAM_BYTES + int(most / 0.8)
 
-    def rooms(self, pair: Material) -> int:
-        """Memory of the threads that solve a pair: no more of them than there are blocks."""
+    def workspace_bytes(self, pair: Material) -> int:
+        """Return the bytes of the workspaces of the threads that solve a pair, at most one per block."""
         one = Workspace.size_in_bytes(pair, self.ruleset.counts_material_separately(pair), self.with_scores)
         return one * min(self.jobs, pair.blocks)
 
     def table_bytes(self, pair: Material) -> int:
-        """Memory of the after tables of a pair."""
-        return sum(afters.size_in_bytes(material, self.with_scores) for material in both(pair))
+        """Return the bytes of the successor tables of a pair."""
+        return sum(afters.size_in_bytes(material, self.with_scores) for material in with_mirror(pair))
 
     def result_bytes(self, pair: Material) -> int:
-        """A pair in work: outcome and DTC, DTW, DTB, a byte each."""
+        """Return the bytes of the results of a pair: a byte a position for outcome with DTC, DTW, DTB."""
         with_dtb = Metric.DTB in self.metrics and self.ruleset.counts_material_separately(pair)
         metrics = 1 + self.with_scores + with_dtb
-        return metrics * sum(material.positions for material in both(pair))
+        return metrics * sum(material.positions for material in with_mirror(pair))
 
     @cached_property
     def disk(self) -> int:
-        """Bytes of disk it takes, about."""
+        """Estimated bytes of disk of the tables to write."""
         return sum(
             int(material.positions * _DISK_BITS[metric] / 8) + 4096
             for material in self.materials
@@ -185,17 +193,25 @@ class Plan:
 
 
 def _largest(pair: Material) -> int:
-    return max(material.positions for material in both(pair))
+    return max(material.positions for material in with_mirror(pair))
 
 
 def plan(
-    scope: Scope,
+    scope: RunScope,
     metrics: Sequence[Metric],
     jobs: int,
     solved: set[Material],
     ruleset: Ruleset = OFFICIAL,
 ) -> Plan:
-    """The plan for all that is wanted, where the pairs `solved` are there already."""
+    """Return the plan of a run.
+
+    Args:
+        scope: the materials of the run.
+        metrics: the metrics to write.
+        jobs: number of threads.
+        solved: the pairs that have all these tables.
+        ruleset: the draw rules that outcomes hold under.
+    """
     todo = [pair for pair in scope.pairs if pair not in solved]
     needed = depends_on(todo)
     known = [pair for pair in scope.pairs if pair in solved and pair in needed]
@@ -203,7 +219,7 @@ def plan(
 
 
 def available_memory() -> int:
-    """Bytes of memory that can be had: the system's, or less where a control group sets a limit."""
+    """Return the bytes of memory that are available on this machine and within its control group's limit."""
     found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
@@ -213,12 +229,12 @@ def available_memory() -> int:
         if limit != "max":
             found.append(int(limit) - int((group / "memory.current").read_text(encoding="ascii")))
     except (OSError, ValueError, IndexError):
-        pass  # no Linux, or no control groups: what was found before stands
+        pass  # not Linux, or no control groups: use what was found so far
     return min(found)
 
 
 def available_disk(directory: Path) -> int:
-    """Bytes of disk free where `directory` is, or is to be."""
+    """Return the free bytes on the disk of a directory, which need not exist."""
     while not directory.exists():
         directory = directory.parent
     return shutil.disk_usage(directory).free

@@ -1,4 +1,4 @@
-"""Progress bars in a terminal, silence elsewhere."""
+"""Progress of runs: the events of a run, and progress bars in a terminal."""
 
 import sys
 import time
@@ -11,8 +11,36 @@ from generator.plan import Plan
 from tablebase.board.material import Material
 
 
-class Bar:
-    """Shows a run of the generator: positions and materials done, rate, time left, the material in hand."""
+class Progress:
+    """Receiver of the events of a run. This class ignores them all; derived classes override methods.
+
+    Several threads may call the methods at once.
+    """
+
+    def replacing(self, note: str) -> None:
+        """Receive the note that all existing tables are about to be removed."""
+
+    def note(self, text: str) -> None:
+        """Receive a note for the user."""
+
+    def begin(self, plan: Plan) -> None:
+        """Receive the plan, at the beginning of the run."""
+
+    def compiled(self, name: str, done: int, total: int) -> None:
+        """Receive the name of a kernel that was compiled, number `done` of about `total`."""
+
+    def material(self, pair: Material, restoring: bool) -> None:
+        """Receive the pair that is solved next; or read back from its tables, if `restoring`."""
+
+    def solved(self, positions: int) -> None:
+        """Receive the number of positions that were solved since the last call."""
+
+    def written(self, pair: Material) -> None:
+        """Receive a pair whose tables and manifest entry are on disk."""
+
+
+class Bar(Progress):
+    """A progress bar of a run: positions and pairs done, rate, time left, the current pair."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -24,15 +52,15 @@ class Bar:
         self._written = 0
 
     def replacing(self, note: str) -> None:
-        """The tables that are there are about to be removed."""
+        """Print the note."""
         print(f"note: {note}", flush=True)
 
     def note(self, text: str) -> None:
-        """Something has happened that a person should know."""
+        """Print the note above the bar."""
         tqdm.write(f"note: {text}", file=sys.stderr)
 
     def begin(self, plan: Plan) -> None:
-        """The run begins."""
+        """Show the bar, if stderr is a terminal."""
         self._pairs = len(plan.todo)
         self._bar = tqdm(
             total=plan.positions, unit=" positions", unit_scale=True, dynamic_ncols=True,
@@ -40,10 +68,7 @@ class Bar:
         )  # fmt: skip
 
     def compiled(self, name: str, done: int, total: int) -> None:
-        """One more kernel is compiled, the `done`-th of about `total`.
-
-        Without a terminal this writes a line every five seconds.
-        """
+        """Show the number of compiled kernels: in the bar, or in a line every five seconds."""
         if self._bar is not None and not self._bar.disable:
             self._bar.set_description(f"compiling {done}/{total} {name}")
         elif time.monotonic() >= self._next_line:
@@ -51,10 +76,10 @@ class Bar:
             print(f"compiling: {done} of about {total} kernels", file=sys.stderr, flush=True)
 
     def material(self, pair: Material, restoring: bool) -> None:
-        """The next pair of materials is begun (or, `restoring`, read back)."""
+        """Show the pair as the bar's title."""
         if self._bar is not None and not self._begun:
             self._begun = True
-            self._bar.reset(self._bar.total)  # what compiling took is no part of the rate
+            self._bar.reset(self._bar.total)  # the rate is without compiling
         self._restoring = restoring
         if self._bar is not None:
             self._bar.set_description(
@@ -62,33 +87,33 @@ class Bar:
             )
 
     def solved(self, positions: int) -> None:
-        """So many more positions are solved."""
+        """Advance the bar by a number of positions."""
         if self._bar is not None and not self._restoring:
             with self._lock:
                 self._bar.update(positions)
 
     def written(self, pair: Material) -> None:
-        """A pair's files and their manifest entry are on disk."""
+        """Show the number of pairs that are written."""
         self._written += 1
         if self._bar is not None:
             with self._lock:
                 self._bar.set_postfix_str(f"{self._written}/{self._pairs} pairs of materials", refresh=False)
 
     def close(self) -> None:
-        """Leave the bar as it stands."""
+        """Close the bar, which stays on the screen."""
         if self._bar is not None:
             self._bar.close()
 
 
 class StageBar:
-    """Shows the stages of `verify`, one bar after another."""
+    """Progress bars of the stages of `verify` and `check-draws`, one after another."""
 
     def __init__(self) -> None:
         self._bar: tqdm[NoReturn] | None = None
         self._stage = ""
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        """So much of a stage is done."""
+        """Show that `done` of `total` files, kernels or positions of a stage are done."""
         if stage != self._stage or self._bar is None:
             self.close()
             self._stage = stage
@@ -99,7 +124,7 @@ class StageBar:
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:
-        """Leave the bar as it stands."""
+        """Close the current bar, which stays on the screen."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None

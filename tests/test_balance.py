@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tightrules import tight
 
-from generator.materials import both, pairs
+from generator.materials import pairs, with_mirror
 from generator.run import generate
 from generator.solver import successors
 from generator.solver.results import NOT_DECIDED, Results, distances, outcomes
@@ -40,7 +40,7 @@ def solved() -> dict[Material, Results]:
         for pair in pairs(4):
             results = solver.solve(pair)
             if counts_balance(pair):
-                found.update(zip(both(pair), results, strict=False))
+                found.update(zip(with_mirror(pair), results, strict=False))
     return found
 
 
@@ -86,7 +86,7 @@ def test_positions_beyond_a_smaller_balance_limit_are_drawn(
             tight = solver.solve(pair)
             if pair == material:
                 break
-    for slice_, results in zip(both(material), tight, strict=True):
+    for slice_, results in zip(with_mirror(material), tight, strict=True):
         # No more king moves in a row than plies in all: the king-moves rule cannot bind.
         expected = solved[slice_].dtb <= balance
         decided = distances(solved[slice_]) != NOT_DECIDED
@@ -100,7 +100,7 @@ def test_dtb_under_tight_limits_matches_the_naive_solver(kings: int, balance: in
     """Both counts are near their limits: compare with plain sweeps over the readable rules."""
     material = Material.parse("KMvK")
     slices = [Material.parse(text) for text in ("KvK", "KvM", "KKvK", "KMvK")]
-    every = [each for pair in slices for each in both(pair)]
+    every = [each for pair in slices for each in with_mirror(pair)]
     with ThreadPoolExecutor(2) as threads:
         successor_tables = successors.allocate(every, 3)
         solver = SliceSolver(

@@ -20,7 +20,7 @@ from generating import PROGRAM, check_whole, contents, finish
 
 from generator.cluster.driver import generate_on_cluster
 from generator.cluster.settings import Options
-from generator.cluster.tasks import Record
+from generator.cluster.tasks import TaskRecord
 from generator.errors import StoreMismatchError
 
 ROOT = Path(__file__).parents[1]
@@ -108,7 +108,7 @@ def test_a_relative_store_is_that_of_the_command(cluster: Cluster, tables3: Path
 
 def test_a_store_that_workers_do_not_share_is_refused(cluster: Cluster) -> None:
     """`memory://` is one of each process."""
-    with pytest.raises(StoreMismatchError, match="name a store that all machines have at the same address"):
+    with pytest.raises(StoreMismatchError, match="name a store that all machines reach at the same address"):
         generate_on_cluster(cluster.address, "memory://unshared", 2, options=Options(patience=6))
 
 
@@ -119,7 +119,7 @@ def test_what_goes_from_the_store_in_mid_run_is_made_again(
     store = tmp_path / "store"
     seen = []
 
-    def damage(record: Record) -> None:
+    def damage(record: TaskRecord) -> None:
         seen.append(record.key)
         if record.key == "tables-KMvK" and seen.count(record.key) == 1:
             for path in (store / "KMvK.wdl", *store.glob("work/*.after")):
@@ -162,7 +162,7 @@ def test_a_damaged_table_is_made_again(
         path.unlink()  # a worker that has it from another run would not ask the store
     status, _, err = finish(start(cluster.address, store, 4, "--task-positions", "10M"))
     assert status == 0, cluster.logs()
-    assert "KKvM.dtw is damaged (its SHA-256 is not that of what was written): it is made again" in err
+    assert "KKvM.dtw is damaged (its SHA-256 is not that of the written file): the file is made again" in err
     assert same_tables(store, tables4)
 
 
@@ -219,7 +219,7 @@ def test_a_scheduler_that_is_killed(own: Cluster, tables4: Path, tmp_path: Path)
     status, _, err = finish(process)
     assert status == 0, err + own.logs()
     assert "note: the scheduler " in err
-    assert "trying to find it again" in err
+    assert "trying to reconnect" in err
     assert "Traceback" not in err
     assert "distributed" not in err
     assert same_tables(store, tables4)
@@ -246,7 +246,7 @@ def test_ctrl_c(cluster: Cluster, tables3: Path, tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     status, _, err = finish(process)
     assert status == 130
-    assert "stopped; what is finished is kept, run the same command to go on" in err
+    assert "stopped; finished work is kept: run the same command to continue" in err
     assert "Traceback" not in err
     check_whole(store)
 
@@ -255,7 +255,7 @@ def test_a_worker_of_another_version_is_refused(own: Cluster, tmp_path: Path) ->
     copy = tmp_path / "copy"
     for package in ("generator", "tablebase"):
         shutil.copytree(ROOT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__"))
-    changed = copy / "generator" / "cores.py"
+    changed = copy / "generator" / "plan.py"
     changed.write_text(changed.read_text("utf-8") + "# another version\n", "utf-8")
     path = os.pathsep.join([str(copy), os.environ.get("PYTHONPATH", "")])
     while own.workers:
@@ -263,7 +263,7 @@ def test_a_worker_of_another_version_is_refused(own: Cluster, tmp_path: Path) ->
     own.start_worker(environment={"PYTHONPATH": path})
     status, _, err = finish(start(own.address, tmp_path / "store", 3))
     assert status == 1
-    assert "install the same version on both; nothing was begun" in err
+    assert "install the same version on both; no work was begun" in err
     assert not list((tmp_path / "store").glob("*v*"))
 
 
@@ -273,7 +273,7 @@ def test_a_worker_that_does_not_say_what_memory_it_has_is_refused(own: Cluster, 
         own.kill_worker()
     status, _, err = finish(start(own.address, tmp_path / "store", 3))
     assert status == 1
-    assert "does not say how much memory it has: start it with `--resources memory=16e9`" in err
+    assert "does not say how much memory it offers: start it with `--resources memory=16e9`" in err
 
 
 def test_tables_of_other_rules_are_refused(cluster: Cluster, tables3: Path, tmp_path: Path) -> None:

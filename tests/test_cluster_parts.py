@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 from generator.cluster import lease as leases
-from generator.cluster.contents import Contents, remove_all
-from generator.cluster.estimate import longest_ways, memory_of, urgencies
-from generator.cluster.lease import CLAIM, Lease, check_claim, claimed, held
+from generator.cluster.contents import StoreIndex, remove_all
+from generator.cluster.estimate import critical_path, memory_estimate, priorities
+from generator.cluster.lease import RUN_MARKER, Lease, check_run_marker, held, mark_run
 from generator.cluster.schedule import plan_of, simulate
-from generator.cluster.settings import Settings
-from generator.cluster.store import Cache, Store
-from generator.cluster.tasks import Kind, Record, Task, run_sizes, task_graph, users_of
+from generator.cluster.settings import RunSettings
+from generator.cluster.store import FileCache, Store
+from generator.cluster.tasks import Kind, Task, TaskRecord, block_counts, task_graph, users_of
 from generator.cluster.transfer import read_arrays, write_arrays
 from generator.errors import BusyError, DamagedFileError, StoreError, StoreMismatchError
-from generator.materials import Scope, both, pairs, successor_pairs
+from generator.materials import RunScope, pairs, successor_pairs, with_mirror
 from generator.plan import plan
 from generator.solver.blocks import Blocks
 from tablebase.board.material import Material
@@ -32,7 +32,7 @@ from tablebase.tables.files import FileRecord
 from tablebase.tables.format import Metric
 
 METRICS = tuple(Metric)
-SETTINGS = Settings("program", "store", OFFICIAL.name, METRICS, 5, 1, 10**9, 10**9, 0)
+SETTINGS = RunSettings("program", "store", OFFICIAL.name, METRICS, 5, 1, 10**9, 10**9, 0)
 
 
 @pytest.mark.parametrize("pair", pairs(6), ids=str)
@@ -41,17 +41,17 @@ def test_runs_are_counted_as_they_are_listed(pair: Material) -> None:
     listed = [
         (steps, last - first) for steps, (first, last) in zip(blocks.steps_to_go, blocks.runs, strict=True)
     ]
-    counted = run_sizes(pair)
+    counted = block_counts(pair)
     assert [(run.steps_to_go, run.blocks) for run in counted] == listed
     for run, (first, _) in zip(counted, blocks.runs, strict=True):
-        assert run.twins == (pair == pair.mirror and blocks.place(first, first + 1).first_index[0, 1] < 0)
+        assert run.self_mirrored == (pair == pair.mirror and blocks.place(first, first + 1).bases[0, 1] < 0)
 
 
 @pytest.mark.parametrize("most", [10**4, 10**6, 10**12])
 @pytest.mark.parametrize("known", [0, 3, 5])
 def test_every_position_is_solved_once_and_after_all_that_it_leads_to(most: int, known: int) -> None:
     solved = {pair for pair in pairs(5) if pair.pieces <= known}
-    work = plan(Scope(5), METRICS, 1, solved)
+    work = plan(RunScope(5), METRICS, 1, solved)
     tasks = task_graph(work, most)
     assert sum(task.positions for task in tasks) == work.positions
     assert len({task.key for task in tasks}) == len(tasks)
@@ -67,7 +67,7 @@ def test_every_position_is_solved_once_and_after_all_that_it_leads_to(most: int,
 
 def test_groups_of_a_pair_are_all_of_its_blocks() -> None:
     pair = Material.parse("KMvKM")
-    groups = [t for t in task_graph(plan(Scope(4), METRICS, 1, set()), 20_000) if t.kind is Kind.BLOCKS]
+    groups = [t for t in task_graph(plan(RunScope(4), METRICS, 1, set()), 20_000) if t.kind is Kind.BLOCKS]
     mine = [task for task in groups if task.pair == pair]
     blocks = Blocks(pair)
     assert [task.first for task in mine] == [0, *(task.last for task in mine[:-1])]
@@ -82,10 +82,10 @@ def test_groups_of_a_pair_are_all_of_its_blocks() -> None:
 
 def test_what_is_joined_already_is_not_restored() -> None:
     pair = Material.parse("KMvKM")
-    everything = plan(Scope(5), METRICS, 1, {each for each in pairs(5) if each.pieces < 5})
+    everything = plan(RunScope(5), METRICS, 1, {each for each in pairs(5) if each.pieces < 5})
     plain = [task for task in task_graph(everything, 20_000) if task.pair == pair]
     assert [task.kind for task in plain] == [Kind.RESTORE]
-    groups = {t.key for t in task_graph(plan(Scope(4), METRICS, 1, set()), 20_000) if t.pair == pair}
+    groups = {t.key for t in task_graph(plan(RunScope(4), METRICS, 1, set()), 20_000) if t.pair == pair}
     blocks = {key for key in groups if key.startswith("blocks")}
     left = [task for task in task_graph(everything, 20_000, blocks) if task.pair == pair]
     assert left[-1].kind is Kind.JOIN
@@ -143,7 +143,7 @@ def store(tmp_path: Path) -> Store:
 
 def test_a_file_is_fetched_once_and_checked_each_time(store: Store, tmp_path: Path) -> None:
     record = put(store, "work/a.after", b"content")
-    cache = Cache(tmp_path / "cache", 1000)
+    cache = FileCache(tmp_path / "cache", 1000)
     path = cache.fetch(store, "work/a.after", record)
     assert path.read_bytes() == b"content"
     assert cache.fetch(store, "work/a.after", record) == path
@@ -156,9 +156,9 @@ def test_a_file_is_fetched_once_and_checked_each_time(store: Store, tmp_path: Pa
 @pytest.mark.parametrize(
     ("content", "detail"),
     [
-        (b"Content", "its SHA-256 is not that of what was written"),
-        (b"conten", "it has 6 bytes, where 7 were written"),
-        (None, "it is not there any more"),
+        (b"Content", "its SHA-256 is not that of the written file"),
+        (b"conten", "it has 6 bytes, and 7 were written"),
+        (None, "it is missing from the store"),
     ],
 )
 def test_what_is_damaged_in_the_store_is_told(
@@ -170,13 +170,13 @@ def test_what_is_damaged_in_the_store_is_told(
     else:
         store.write("a.after", content)
     with pytest.raises(DamagedFileError) as caught:
-        Cache(tmp_path / "cache", 1000).fetch(store, "a.after", record)
+        FileCache(tmp_path / "cache", 1000).fetch(store, "a.after", record)
     assert str(caught.value) == f"a.after is damaged ({detail})"
     assert list((tmp_path / "cache").iterdir()) == []
 
 
 def test_what_was_used_longest_ago_makes_room(store: Store, tmp_path: Path) -> None:
-    cache = Cache(tmp_path / "cache", 250)
+    cache = FileCache(tmp_path / "cache", 250)
     records = {name: put(store, name, name.encode() * 100) for name in "abcd"}
     with cache.task():
         paths = {name: cache.fetch(store, name, records[name]) for name in "ab"}
@@ -238,7 +238,7 @@ def test_other_files_in_the_folder_of_tasks_stay(store: Store) -> None:
     ]
     for name in ours + others:
         store.write(name, b"")
-    there = Contents(store, OFFICIAL, SETTINGS.digest)
+    there = StoreIndex(store, OFFICIAL, SETTINGS.digest)
     there.clear()
     assert sorted(store.sizes()) == sorted(others)
     store.write(ours[0], b"")
@@ -249,31 +249,32 @@ def test_other_files_in_the_folder_of_tasks_stay(store: Store) -> None:
 def test_a_task_whose_files_are_gone_is_not_done(store: Store) -> None:
     """A worker takes a task for done that has a record in the store."""
     files = {"work/pair-KvK.after": put(store, "work/pair-KvK.after", b"content")}
-    record = Record("pair-KvK", "KvK", SETTINGS.digest, files)
+    record = TaskRecord("pair-KvK", "KvK", SETTINGS.digest, files)
     store.write(record.name, record.to_json())
-    there = Contents(store, OFFICIAL, SETTINGS.digest)
-    there.look_again()
+    there = StoreIndex(store, OFFICIAL, SETTINGS.digest)
+    there.refresh()
     assert list(there.usable()) == ["pair-KvK"]
     store.remove(files)
-    there.look_again()
+    there.refresh()
     assert store.sizes() == {}
 
 
-def test_whose_run_a_store_is_of(store: Store) -> None:
-    claim = claimed(store, "one")
-    check_claim(store, claim, 0)
-    assert claimed(store, "one") == claim  # a killed run's tasks may end what they are at
-    other = claimed(store, "other")
-    check_claim(store, other, 0)
-    with pytest.raises(StoreMismatchError, match=r"the worker on .* does not find in "):
-        check_claim(store, claim, 60)  # there is no waiting where another run has it
-    store.remove([CLAIM])
+def test_run_marker(store: Store) -> None:
+    marker = mark_run(store, "one")
+    check_run_marker(store, marker, 0)
+    assert mark_run(store, "one") == marker  # a killed run's tasks may end what they are at
+    other = mark_run(store, "other")
+    check_run_marker(store, other, 0)
+    reason = r"the worker on .* does not find the file work/run of this command in "
+    with pytest.raises(StoreMismatchError, match=reason):
+        check_run_marker(store, marker, 60)  # there is no waiting where another run has it
+    store.remove([RUN_MARKER])
     with pytest.raises(StoreMismatchError):
-        check_claim(store, other, 0)
+        check_run_marker(store, other, 0)
 
 
 def test_an_address_without_a_bucket() -> None:
-    with pytest.raises(StoreError, match="s3:// is no address of a store: it names no bucket or folder"):
+    with pytest.raises(StoreError, match="s3:// is not the address of a store: it names no bucket or folder"):
         Store("s3://")
 
 
@@ -348,7 +349,7 @@ def test_files_of_arrays_are_the_same_from_any_number_of_threads(tmp_path: Path)
 
 @pytest.mark.parametrize("address", ["nothing://there", "s3x://a/b"])
 def test_an_address_of_nothing(address: str) -> None:
-    with pytest.raises(StoreError, match=f"{address} is no address of a store: Protocol not known"):
+    with pytest.raises(StoreError, match=f"{address} is not the address of a store: Protocol not known"):
         Store(address)
 
 
@@ -410,33 +411,35 @@ def test_a_lock_that_somebody_else_took_is_lost(bucket: Store) -> None:
 
 
 def test_records_come_back() -> None:
-    record = Record("pair-KvK", "KvK", "digest", {"work/a": FileRecord(3, "00")}, seconds={"working": 1.5})
-    assert Record.from_json(record.to_json()) == record
+    record = TaskRecord(
+        "pair-KvK", "KvK", "digest", {"work/a": FileRecord(3, "00")}, seconds={"working": 1.5}
+    )
+    assert TaskRecord.from_json(record.to_json()) == record
     for content in (b"", b"[]", b"{}", record.to_json()[:-5], b'{"key": 1, "files": {"a": 1}}'):
-        assert Record.from_json(content) is None
+        assert TaskRecord.from_json(content) is None
 
 
 def test_settings_that_make_other_tables_have_another_digest() -> None:
-    assert len({SETTINGS.digest, Settings(**{**vars_of(SETTINGS), "metrics": ("wdl",)}).digest}) == 2
-    assert Settings(**{**vars_of(SETTINGS), "jobs": 7, "cache": 1, "memory": 5}).digest == SETTINGS.digest
+    assert len({SETTINGS.digest, RunSettings(**{**vars_of(SETTINGS), "metrics": ("wdl",)}).digest}) == 2
+    assert RunSettings(**{**vars_of(SETTINGS), "jobs": 7, "cache": 1, "memory": 5}).digest == SETTINGS.digest
 
 
-def vars_of(settings: Settings) -> dict[str, object]:
+def vars_of(settings: RunSettings) -> dict[str, object]:
     return {name: value for name, value in vars(settings).items() if name != "digest"}
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--cluster", "http://10.0.0.1:8786"), "'http://10.0.0.1:8786' is no address of a scheduler"),
-        (("--cluster", "10.0.0.1:8786"), "'10.0.0.1:8786' is no address of a scheduler"),
-        (("--cluster", "local:0"), "'local:0' is no cluster on this machine"),
+        (("--cluster", "http://10.0.0.1:8786"), "'http://10.0.0.1:8786' is not the address of a scheduler"),
+        (("--cluster", "10.0.0.1:8786"), "'10.0.0.1:8786' is not the address of a scheduler"),
+        (("--cluster", "local:0"), "'local:0' is not a local cluster"),
         (
             ("--cluster", "tcp://10.0.0.1:8786", "--store", ""),
             "--store is empty; name a folder or an address",
         ),
-        (("--store", ""), "--store is of a run on a cluster; add --cluster"),
-        (("--cluster-size", "4"), "--cluster-size is of a plan; add --dry-run"),
+        (("--store", ""), "--store requires --cluster or --cluster-size"),
+        (("--cluster-size", "4"), "--cluster-size requires --dry-run"),
     ],
 )
 def test_options_that_make_no_sense(
@@ -453,24 +456,24 @@ def test_options_that_make_no_sense(
 
 def test_a_group_of_blocks_needs_less_than_its_pair() -> None:
     pair = Material.parse("KMMvKM")
-    positions = sum(material.positions for material in both(pair))
-    whole = memory_of(SETTINGS, Task(Kind.PAIR, pair, positions))
-    group = memory_of(SETTINGS, Task(Kind.BLOCKS, pair, positions // 50, first=0, last=100))
+    positions = sum(material.positions for material in with_mirror(pair))
+    whole = memory_estimate(SETTINGS, Task(Kind.PAIR, pair, positions))
+    group = memory_estimate(SETTINGS, Task(Kind.BLOCKS, pair, positions // 50, first=0, last=100))
     assert group < whole
 
 
 def test_a_pair_is_as_urgent_as_its_first_blocks() -> None:
-    work, settings = plan_of(Scope(5), METRICS, OFFICIAL, 1)
+    work, settings = plan_of(RunScope(5), METRICS, OFFICIAL, 1)
     tasks = task_graph(work, 1_000_000)
-    ways = longest_ways(tasks, settings, 1)
-    urgency = urgencies(tasks, ways)
+    ways = critical_path(tasks, settings, 1)
+    priority = priorities(tasks, ways)
     for task in tasks:
-        assert urgency[task.key] == max(ways[each.key] for each in tasks if each.pair == task.pair)
+        assert priority[task.key] == max(ways[each.key] for each in tasks if each.pair == task.pair)
         assert all(ways[key] > ways[task.key] for key in task.needs)
 
 
 def test_a_schedule_is_no_shorter_than_its_chain_and_its_work() -> None:
-    work, settings = plan_of(Scope(6), METRICS, OFFICIAL, 1)
+    work, settings = plan_of(RunScope(6), METRICS, OFFICIAL, 1)
     tasks = task_graph(work, 20_000_000)
     times = []
     for workers in (1, 4, 64):

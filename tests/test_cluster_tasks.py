@@ -9,12 +9,12 @@ import pytest
 
 from generator.cluster import connection, worker
 from generator.cluster.connection import Connection, NoSchedulerError
-from generator.cluster.lease import claimed
-from generator.cluster.settings import Settings, identity
+from generator.cluster.lease import mark_run
+from generator.cluster.settings import RunSettings, program_digest
 from generator.cluster.store import Store
-from generator.cluster.tasks import Kind, Record, Task, task_graph
+from generator.cluster.tasks import Kind, Task, TaskRecord, task_graph
 from generator.errors import ClusterError
-from generator.materials import Scope
+from generator.materials import RunScope
 from generator.plan import plan
 from tablebase.board.material import Material
 from tablebase.rules.rulesets import OFFICIAL
@@ -28,15 +28,24 @@ class Run:
 
     def __init__(self, folder: Path) -> None:
         self.store = Store(str(folder / "store"), 0)
-        settings = Settings(
-            identity(), self.store.address, OFFICIAL.name, METRICS, 3, 1, 10**10, 10**9, 0, round="first"
+        settings = RunSettings(
+            program_digest(),
+            self.store.address,
+            OFFICIAL.name,
+            METRICS,
+            3,
+            1,
+            10**10,
+            10**9,
+            0,
+            round="first",
         )
-        self.settings = replace(settings, claim=claimed(self.store, settings.digest))
-        self.tasks = task_graph(plan(Scope(3), METRICS, 1, set()), 2000)
+        self.settings = replace(settings, run_marker=mark_run(self.store, settings.digest))
+        self.tasks = task_graph(plan(RunScope(3), METRICS, 1, set()), 2000)
         self.by_key = {task.key: task for task in self.tasks}
-        self.records: dict[str, Record] = {}
+        self.records: dict[str, TaskRecord] = {}
 
-    def do(self, task: Task) -> Record:
+    def do(self, task: Task) -> TaskRecord:
         """Do one, whose records are there of all that it needs."""
         blocks = {key: self.by_key[key] for key in task.blocks}
         before = [self.records[key] for key in task.needs]
@@ -48,7 +57,7 @@ class Run:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     yield Run(tmp_path)
-    worker.drop_bench()
+    worker.drop_workspace()
 
 
 def test_a_group_that_is_done_again_is_the_same(run: Run) -> None:
@@ -79,7 +88,9 @@ def test_a_worker_without_room_on_its_disk(run: Run, tmp_path: Path, monkeypatch
     home = tmp_path / "home"
     home.write_bytes(b"in the way")
     monkeypatch.setattr(worker, "_home", lambda: str(home))
-    with pytest.raises(ClusterError, match=rf"cannot write to its disk, {home} \(.*\): make room there"):
+    with pytest.raises(
+        ClusterError, match=rf"cannot write to its disk, {home} \(.*\): free disk space there"
+    ):
         run.do(run.tasks[0])
 
 
@@ -87,8 +98,8 @@ def test_a_worker_without_memory(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(*arguments: object) -> None:
         raise MemoryError("Unable to allocate 60 GiB")
 
-    monkeypatch.setattr(worker, "Bench", refuse)
-    with pytest.raises(ClusterError, match=r"memory for pair-KvK .*60 GiB.*: give a smaller --memory"):
+    monkeypatch.setattr(worker, "PairWorkspace", refuse)
+    with pytest.raises(ClusterError, match=r"memory for pair-KvK .*60 GiB.*: use a smaller --memory"):
         run.do(run.tasks[0])
 
 
@@ -107,9 +118,9 @@ def test_a_scheduler_that_goes_once_more_is_looked_for_again(monkeypatch: pytest
             raise error
 
     monkeypatch.setattr(Connection, "_connect", connect)
-    monkeypatch.setattr(Connection, "_check_workers", check)
+    monkeypatch.setattr(Connection, "_wait_for_workers", check)
     monkeypatch.setattr(connection.time, "sleep", lambda seconds: None)
-    Connection("tcp://somewhere:8786", None, 60).again()
+    Connection("tcp://somewhere:8786", None, 60).reconnect()
     assert seen == ["connect", "check"] * 3
 
 
@@ -118,6 +129,6 @@ def test_a_scheduler_that_goes_at_the_start_is_told(monkeypatch: pytest.MonkeyPa
         raise OSError("in <TCP (closed)>: Stream is closed")
 
     monkeypatch.setattr(Connection, "_connect", lambda self, seconds: None)
-    monkeypatch.setattr(Connection, "_check_workers", check)
-    with pytest.raises(ClusterError, match=r"8786 has gone .* run the same command again"):
+    monkeypatch.setattr(Connection, "_wait_for_workers", check)
+    with pytest.raises(ClusterError, match=r"8786 was lost .* run the same command again"):
         Connection("tcp://somewhere:8786", None, 60).__enter__()

@@ -398,10 +398,10 @@ def test_the_command_prints_what_was_found(
 def test_missing_tables_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     generate(tmp_path, 3, jobs=2)
     assert main(["check-draws", "--data", str(tmp_path)]) == 1
-    assert "takes the table KKKvK.wdl, which is not there" in capsys.readouterr().err
+    assert "needs the table KKKvK.wdl, which is missing" in capsys.readouterr().err
     generate(tmp_path / "outcomes", 4, (Metric.WDL,), jobs=2)
     with pytest.raises(
-        MissingTableError, match=r"takes the table .*\.dtw, which is not there; make it with `shashki"
+        MissingTableError, match=r"needs the table .*\.dtw, which is missing; make it with `shashki"
     ):
         check_draws(tmp_path / "outcomes")
     assert main(["check-draws", "--data", str(tmp_path / "nowhere")]) == 2

@@ -14,7 +14,7 @@ from generating import PROGRAM, contents, finish, same, start
 
 from generator import run as run_module
 from generator.errors import PlanError
-from generator.materials import Scope, both, depends_on, pairs, successor_pairs
+from generator.materials import RunScope, depends_on, pairs, successor_pairs, with_mirror
 from generator.plan import Plan, available_disk, available_memory, format_bytes, plan
 from generator.run import check_plan, generate, make_plan
 from tablebase.board.material import Material
@@ -86,7 +86,7 @@ def test_metric_by_metric_is_as_good_as_at_once(
             wanted.discard(Metric.DTB)  # nothing counts the balance apart from king moves there
         assert set(summary.plan.metrics) == wanted
         for pair in pairs(pieces):
-            for material in both(pair):
+            for material in with_mirror(pair):
                 there = {metric for metric in Metric if (tmp_path / f"{material}.{metric}").exists()}
                 assert (wanted if dtb_fits(material) else wanted - {Metric.DTB}) <= there
                 assert dtb_fits(material) or Metric.DTB not in there
@@ -198,13 +198,13 @@ def test_a_bar_in_a_terminal(tables4: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--pieces", "1"], "'1' is no number of pieces: 2 or more"),
-        (["--pieces", "many"], "'many' is no number of pieces"),
-        (["--pieces", "-3"], "'-3' is no number of pieces"),
-        (["--pieces", "9" * 5000], "is no number of pieces"),
-        (["--jobs", "0"], "'0' is no number of threads: 1 or more"),
-        (["--metrics", "wdl,dtz"], "dtz is not a metric: name one or more of wdl,dtc,dtw,dtb"),
-        (["--metrics", ","], "nothing is not a metric"),
+        (["--pieces", "1"], "'1' is not a number of pieces: 2 or more"),
+        (["--pieces", "many"], "'many' is not a number of pieces"),
+        (["--pieces", "-3"], "'-3' is not a number of pieces"),
+        (["--pieces", "9" * 5000], "is not a number of pieces"),
+        (["--jobs", "0"], "'0' is not a number of threads: 1 or more"),
+        (["--metrics", "wdl,dtz"], "dtz is no metric: name one or more of wdl,dtc,dtw,dtb"),
+        (["--metrics", ","], "nothing is no metric"),
         (["--peices", "3"], "unrecognized arguments"),
     ],
 )
@@ -259,7 +259,7 @@ def test_what_does_not_fit_the_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     # With less than all would take, arrays are mapped: what cannot be is the limit.
-    room = (plan(Scope(4), ALL, 2, set()).memory + plan(Scope(5), ALL, 2, set()).least_memory) // 2
+    room = (plan(RunScope(4), ALL, 2, set()).memory + plan(RunScope(5), ALL, 2, set()).least_memory) // 2
     for module in ("generator.run", "generator.plan"):  # the dry run asks for itself
         monkeypatch.setattr(f"{module}.available_memory", lambda: room)
     command = ["generate", "--data", str(tmp_path), "--jobs", "2"]
@@ -276,14 +276,14 @@ def test_what_does_not_fit_the_memory_is_refused(
     assert main([*command, "--pieces", "4", "--dry-run"]) == 0
     # What would fit does, and what just does not is refused: the limit is where the message says.
     with pytest.raises(PlanError):
-        generate(tmp_path, 3, memory=plan(Scope(3), ALL, 1, set()).least_memory - 1)
-    generate(tmp_path, 2, memory=plan(Scope(2), ALL, 1, set()).memory)
+        generate(tmp_path, 3, memory=plan(RunScope(3), ALL, 1, set()).least_memory - 1)
+    generate(tmp_path, 2, memory=plan(RunScope(2), ALL, 1, set()).memory)
 
 
 def test_what_does_not_fit_the_disk_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr(run_module, "available_disk", lambda directory: plan(Scope(3), ALL, 1, set()).disk)
+    monkeypatch.setattr(run_module, "available_disk", lambda directory: plan(RunScope(3), ALL, 1, set()).disk)
     assert main(["generate", "--data", str(tmp_path), "--pieces", "5"]) == 1
     err = capsys.readouterr().err
     assert re.search(r"of 2 to 5 pieces need about [\d.]+ MB of disk \(available: [\d.]+ [KM]B\)", err), err
@@ -299,7 +299,7 @@ def test_far_too_many_pieces_are_refused_at_once(tmp_path: Path, capsys: Capture
     for pieces in ("9", "999999999"):
         assert main([*command, pieces]) == 2
         err = capsys.readouterr().err
-        assert f"more than 8 pieces are beyond this version, and {pieces} were asked for" in err
+        assert f"makes tables of up to 8 pieces, and {pieces} were asked for" in err
         assert "--dry-run plans up to 12" in err
     assert main([*command, "12", "--dry-run"]) == 1
     answer = capsys.readouterr()
@@ -311,7 +311,7 @@ def test_far_too_many_pieces_are_refused_at_once(tmp_path: Path, capsys: Capture
 
 def test_room_does_not_make_more_pieces_possible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module, "available_disk", lambda directory: 1 << 80)
-    with pytest.raises(PlanError, match="more than 8 pieces are beyond this version"):
+    with pytest.raises(PlanError, match="makes tables of up to 8 pieces"):
         generate(tmp_path / "data", 9, memory=1 << 80)
     assert not (tmp_path / "data").exists()
 
@@ -326,17 +326,17 @@ def test_a_plan_takes_what_it_depends_on(tmp_path: Path) -> None:
             == needed
         )
     # With all of 2-4 pieces solved, 5 pieces need only those they lead to, and each before its use.
-    work = plan(Scope(5), ALL, 1, set(pairs(4)))
+    work = plan(RunScope(5), ALL, 1, set(pairs(4)))
     order = [*work.known, *work.todo]
     assert list(work.todo) == [pair for pair in every if pair.pieces == 5]
     for number, pair in enumerate(order):
         assert successor_pairs(pair) <= set(order[:number])
     # One that is lost in the middle is solved with what it needs, and nothing else.
     lost = Material.parse("KMvM")
-    work = plan(Scope(4), ALL, 1, set(pairs(4)) - {lost})
+    work = plan(RunScope(4), ALL, 1, set(pairs(4)) - {lost})
     assert list(work.todo) == [lost]
     assert set(work.known) == depends_on([lost])
-    assert not plan(Scope(5), ALL, 1, set(every)).todo
+    assert not plan(RunScope(5), ALL, 1, set(every)).todo
 
 
 def test_the_estimates_hold(tables5: Path) -> None:
@@ -345,15 +345,15 @@ def test_the_estimates_hold(tables5: Path) -> None:
             metric: sum(
                 (tables5 / f"{material}.{metric}").stat().st_size
                 for pair in pairs(pieces)
-                for material in both(pair)
+                for material in with_mirror(pair)
                 if metric is not Metric.DTB or dtb_fits(material)
             )
             for metric in Metric
         }
         for metrics in (ALL, (Metric.WDL,), (Metric.DTC,), (Metric.DTW,), (Metric.DTB,)):
             need = sum(sizes[metric] for metric in metrics)
-            assert need <= plan(Scope(pieces), metrics, 2, set()).disk
-    assert plan(Scope(5), ALL, 2, set()).disk < 2 * sum(sizes.values())
+            assert need <= plan(RunScope(pieces), metrics, 2, set()).disk
+    assert plan(RunScope(5), ALL, 2, set()).disk < 2 * sum(sizes.values())
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells")
@@ -365,14 +365,14 @@ def test_the_memory_estimate_holds(tables4: Path, tmp_path: Path) -> None:
     _, out, _ = finish(start(tmp_path, 4, before=measure))
     most = re.search(r"VmHWM:\s+(\d+) kB", out)
     assert most is not None
-    assert int(most[1]) << 10 <= plan(Scope(4), ALL, 2, set()).memory
+    assert int(most[1]) << 10 <= plan(RunScope(4), ALL, 2, set()).memory
 
 
 def test_available_room(tmp_path: Path) -> None:
     assert 0 < available_memory() <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     assert available_disk(tmp_path) > 0
     assert available_disk(tmp_path / "not" / "there") == pytest.approx(available_disk(tmp_path), rel=0.1)
-    work = make_plan(tmp_path, Scope(2), ALL, 1)
+    work = make_plan(tmp_path, RunScope(2), ALL, 1)
     check_plan(tmp_path, work)
     assert isinstance(work, Plan)
 

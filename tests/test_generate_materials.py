@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from generating import same
 
-from generator.materials import Scope, both, pairs
+from generator.materials import RunScope, pairs, with_mirror
 from generator.plan import plan
 from generator.run import generate
 from generator.verify.verify import verify
@@ -34,7 +34,7 @@ def test_what_is_named_is_made_with_what_it_leads_to(tables4: Path, tmp_path: Pa
     assert main([*command, "KvKMM, MvK"]) == 0
     assert capsys.readouterr().out.startswith("solved 15 materials")
     made = Manifest.load(data).slices
-    assert set(made) == {material for pair in named(*LED_TO) for material in both(pair)}
+    assert set(made) == {material for pair in named(*LED_TO) for material in with_mirror(pair)}
     assert {path.name for path in data.glob("K*v*.*")} <= {path.name for path in tables4.iterdir()}
     for path in data.glob("*v*.*"):
         assert path.read_bytes() == (tables4 / path.name).read_bytes()
@@ -52,7 +52,7 @@ def test_what_is_named_is_made_with_what_it_leads_to(tables4: Path, tmp_path: Pa
 
 
 def test_the_rest_is_made_afterwards(tables3: Path, tmp_path: Path) -> None:
-    assert generate(tmp_path, Scope.of(named("KMvK"))).plan.scope.pieces == 3
+    assert generate(tmp_path, RunScope.of(named("KMvK"))).plan.scope.pieces == 3
     assert {str(pair) for pair in generate(tmp_path, 3).plan.todo} == {str(pair) for pair in pairs(3)} - {
         *LED_TO[:4],
     }
@@ -61,10 +61,10 @@ def test_the_rest_is_made_afterwards(tables3: Path, tmp_path: Path) -> None:
 
 def test_a_plan_of_single_materials_takes_what_those_take() -> None:
     metrics = (Metric.WDL, Metric.DTC)
-    single = plan(Scope.of(named("KKKKKKKvK")), metrics, 2, set())
+    single = plan(RunScope.of(named("KKKKKKKvK")), metrics, 2, set())
     assert {str(pair) for pair in single.todo} == {"K" * n + "vK" for n in range(1, 8)}
     assert single.positions == sum(2 * Material(n, 0, 1, 0).positions for n in range(2, 8)) + 992
-    all_of_8 = plan(Scope(8), metrics, 2, set())
+    all_of_8 = plan(RunScope(8), metrics, 2, set())
     assert single.memory < all_of_8.memory / 40
     assert single.disk < all_of_8.disk / 50
 
@@ -72,11 +72,11 @@ def test_a_plan_of_single_materials_takes_what_those_take() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--materials", "KKK"], "'KKK' is not a material; write the side to move first"),
-        (["--materials", "KvK,XvK"], "'XvK' is not a material"),
-        (["--materials", ","], "no material is named; write them like KKKvK,KKMvKM"),
+        (["--materials", "KKK"], "'KKK' is no material; write the side to move first"),
+        (["--materials", "KvK,XvK"], "'XvK' is no material"),
+        (["--materials", ","], "no material is named; write materials like KKKvK,KKMvKM"),
         (["--materials", "KvK", "--pieces", "3"], "--pieces: not allowed with argument --materials"),
-        (["--materials", "KKKKKKKKvK"], "more than 8 pieces are beyond this version, and 9 were asked for"),
+        (["--materials", "KKKKKKKKvK"], "makes tables of up to 8 pieces, and 9 were asked for"),
         (["--materials", "K" * 40 + "vK"], "no board holds the material"),
     ],
 )

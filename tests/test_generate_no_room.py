@@ -18,8 +18,8 @@ def check_full(directory: Path, status: int, out: str, err: str) -> None:
     assert (status, out) == (1, "")
     assert f"cannot write to {directory}: " in err
     no_room = "No space left" in err or "File too large" in err
-    advice = "make room" if no_room else "mend it"
-    assert f"what is finished is kept: {advice}, then run the same command to go on" in err
+    advice = "free disk space" if no_room else "remove the cause"
+    assert f"finished work is kept: {advice}, then run the same command to continue" in err
     assert "Traceback" not in err
     assert files(directory, ["*.tmp"]) == 0
     assert check_whole(directory) > 0
@@ -93,7 +93,7 @@ def test_a_directory_that_cannot_be_made(tmp_path: Path, capsys: Capture) -> Non
         answer = capsys.readouterr()
         assert answer.out == ""
         assert f"cannot write to {directory}: " in answer.err
-        assert "mend it" in answer.err
+        assert "remove the cause" in answer.err
         assert (
             str(tmp_path / "file") + ("/data: Not a directory" if directory.name == "data" else "")
             in answer.err

@@ -9,7 +9,8 @@ from generating import contents, same
 from generator.errors import IncompatibleTablesError
 from generator.lock import FILE_NAME as LOCK
 from generator.plan import Plan
-from generator.run import Silent, generate
+from generator.progress import Progress
+from generator.run import generate
 from tablebase.board.material import Material
 from tablebase.cli.main import main
 from tablebase.rules.rulesets import KING_MOVES_ONLY, RULESETS, Ruleset
@@ -17,7 +18,7 @@ from tablebase.rules.rulesets import KING_MOVES_ONLY, RULESETS, Ruleset
 Capture = pytest.CaptureFixture[str]
 
 
-class Watching(Silent):
+class Watching(Progress):
     """Notes what a run solves and reads back."""
 
     def __init__(self) -> None:
@@ -116,7 +117,7 @@ def test_tables_of_another_kind_are_refused_untouched(
         answer = capsys.readouterr()
         assert answer.out == ""
         assert answer.err.startswith(f"shashki: {copy3} holds {says}")
-        assert "empty it, or name another directory with --data, or add --replace" in answer.err
+        assert "empty it, name another place with --data or --store, or add --replace" in answer.err
         assert contents(copy3) == before
         assert not (copy3 / LOCK).exists()
 
@@ -161,7 +162,7 @@ def test_replace_has_nothing_to_say_of_an_empty_directory(tmp_path: Path, capsys
 def test_the_note_comes_before_anything_is_removed(copy3: Path) -> None:
     before = contents(copy3)
 
-    class Stopped(Silent):
+    class Stopped(Progress):
         def replacing(self, note: str) -> None:
             raise KeyboardInterrupt
 

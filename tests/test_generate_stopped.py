@@ -16,7 +16,8 @@ from generating import check_whole, files, finish, same, start, wait_until
 from generator.errors import BusyError
 from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
-from generator.run import Silent, generate
+from generator.progress import Progress
+from generator.run import generate
 from tablebase.board.material import Material
 from tablebase.cli.main import main
 from tablebase.kernels.jit import interruptible
@@ -97,7 +98,7 @@ def test_interrupted_from_the_keyboard(tables4: Path, tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     status, out, err = finish(process)
     assert (status, out) == (130, "")
-    assert "stopped; what is finished is kept, run the same command to go on" in err
+    assert "stopped; finished work is kept: run the same command to continue" in err
     assert "Traceback" not in err
     assert files(tmp_path, ["*.tmp"]) == 0
     assert check_whole(tmp_path) >= 18
@@ -118,7 +119,7 @@ def test_interrupted_while_compiling(tmp_path: Path, monkeypatch: pytest.MonkeyP
     status, out, err = finish(process)
     assert time.monotonic() - began < 10
     assert (status, out) == (130, "")
-    assert "stopped; what is finished is kept" in err
+    assert "stopped; finished work is kept" in err
     assert files(tmp_path / "data") == 0
 
 
@@ -165,7 +166,7 @@ def test_what_fails_for_an_interrupt_is_an_interrupt(capsys: pytest.CaptureFixtu
         raise ValueError("a fault of its own")
 
 
-class Stopping(Silent):
+class Stopping(Progress):
     """Stops a run when the nth pair is begun, as Ctrl-C does."""
 
     def __init__(self, after: int) -> None:

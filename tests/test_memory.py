@@ -7,7 +7,7 @@ import pytest
 from generating import finish, same, start
 
 from generator import run
-from generator.materials import Scope, both, pairs, successor_pairs
+from generator.materials import RunScope, pairs, successor_pairs, with_mirror
 from generator.memory import Memory, resident
 from generator.plan import plan
 from generator.solver.successors import allocate, parts_of, size_in_bytes
@@ -22,9 +22,9 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Memory:
 
 def test_a_part_that_is_released_is_zeros_again_and_its_neighbours_stay(memory: Memory) -> None:
     array = memory.zeros(100_000, np.uint32)
-    memory.take(array)
+    memory.reserve_disk(array)
     array[:] = 7
-    memory.release(array[20_000:60_000])
+    memory.discard(array[20_000:60_000])
     # Pages are whole: what shares one with a neighbour stays as it was.
     assert not array[22_000:58_000].any()
     assert (array[:20_000] == 7).all()
@@ -35,18 +35,18 @@ def test_a_part_that_is_released_is_zeros_again_and_its_neighbours_stay(memory: 
 
 def test_memory_is_given_back_though_somebody_still_has_the_array(memory: Memory) -> None:
     array = memory.zeros(50_000_000, np.uint8)
-    memory.take(array)
+    memory.reserve_disk(array)
     array[:] = 3
     before = resident()
-    memory.forget([array])
+    memory.free([array])
     assert resident() < before - 40_000_000
     assert not array[:40_000_000].any()  # it can be read, but holds nothing any more
 
 
 def test_an_empty_array_takes_nothing(memory: Memory) -> None:
     array = memory.zeros(0, np.uint8)
-    memory.take(array)
-    memory.release(array)
+    memory.reserve_disk(array)
+    memory.discard(array)
     assert array.shape == (0,)
 
 
@@ -61,17 +61,17 @@ def test_releasing_a_material_leaves_the_others(memory: Memory) -> None:
     afters = allocate(names, 4, memory)
     for material in names:
         for part in parts_of(afters, material):
-            memory.take(part)
+            memory.reserve_disk(part)
             part[:] = 1
     for part in parts_of(afters, names[1]):
-        memory.release(part)
+        memory.discard(part)
         assert part.mean() < 0.5
     assert all(part.all() for name in (names[0], names[2]) for part in parts_of(afters, name))
     assert sum(part.nbytes for part in parts_of(afters, names[0])) == size_in_bytes(names[0])
 
 
 def test_nothing_is_let_go_of_before_its_last_use() -> None:
-    work = plan(Scope(6), tuple(Metric), 1, set())
+    work = plan(RunScope(6), tuple(Metric), 1, set())
     gone: set[Material] = set()
     for pair in work.order:
         assert not successor_pairs(pair) & gone
@@ -80,8 +80,8 @@ def test_nothing_is_let_go_of_before_its_last_use() -> None:
 
 
 def test_a_plan_takes_less_where_it_lets_go() -> None:
-    work = plan(Scope(6), tuple(Metric), 1, set())
-    all_tables = sum(size_in_bytes(material) for pair in work.order for material in both(pair))
+    work = plan(RunScope(6), tuple(Metric), 1, set())
+    all_tables = sum(size_in_bytes(material) for pair in work.order for material in with_mirror(pair))
     assert work.memory < all_tables / 2
     assert work.least_memory < work.memory
 
@@ -95,7 +95,7 @@ atexit.register(lambda: print("peak", resource.getrusage(resource.RUSAGE_SELF).r
 @pytest.mark.whole
 def test_the_memory_limit_is_held_and_changes_nothing(tables5: Path, tmp_path: Path) -> None:
     """Given less than the plan says, the large arrays are mapped."""
-    limit = plan(Scope(5), tuple(Metric), 2, set()).memory * 9 // 10
+    limit = plan(RunScope(5), tuple(Metric), 2, set()).memory * 9 // 10
     status, out, err = finish(start(tmp_path, 5, "--memory", str(limit), before=PEAK))
     assert status == 0, err
     assert int(out.rpartition("peak ")[2]) <= limit

@@ -15,7 +15,7 @@ from squaresets import between, rank, set_of, squares_of
 
 from generator.compilation import SolverParts, compile_solver
 from generator.errors import DistanceOverflowError, StoppedError
-from generator.materials import Scope, both, canonical, pairs, successor_pairs
+from generator.materials import RunScope, canonical, pairs, successor_pairs, with_mirror
 from generator.plan import plan
 from generator.solver import king_moves as lanes
 from generator.solver import solver as solver_module
@@ -123,7 +123,7 @@ def test_blocks_are_listed_once_and_after_their_successors(name: str) -> None:
     assert [bound for bound, _ in blocks.runs[1:]] == [bound for _, bound in blocks.runs[:-1]]
     assert (blocks.runs[0][0], blocks.runs[-1][1]) == (0, len(blocks))
     solved: set[tuple[int, int, int]] = set()  # side to move, own men, other men
-    seen: dict[Material, list[int]] = {m: [] for m in both(material)}
+    seen: dict[Material, list[int]] = {m: [] for m in with_mirror(material)}
     for first, last in blocks.runs:
         fresh = set()
         for block in range(first, last):
@@ -159,7 +159,7 @@ def solve_all(pieces: int, successor_tables: SuccessorTables, limit: int | None 
 
 
 def successor_tables_of(pieces: int) -> SuccessorTables:
-    return successors.allocate([m for pair in pairs(pieces) for m in both(pair)], pieces)
+    return successors.allocate([m for pair in pairs(pieces) for m in with_mirror(pair)], pieces)
 
 
 def test_restored_successor_tables_are_those_of_the_solver() -> None:
@@ -169,7 +169,7 @@ def test_restored_successor_tables_are_those_of_the_solver() -> None:
     with ThreadPoolExecutor(2) as threads:
         solver = SliceSolver(restored, 30, threads, 2, lambda positions: None)
         for pair, values in results.items():
-            for one in values[: len(both(pair))]:
+            for one in values[: len(with_mirror(pair))]:
                 one.dtw[~is_stored(one)] = 99  # must not be read
                 one.value[~is_stored(one)] = 9
             solver.restore(pair, values)
@@ -279,9 +279,9 @@ def test_moves_stay_in_the_pair_or_lead_to_an_earlier_one() -> None:
         for counts in product(range(6), repeat=4)
         if sum(counts) <= 5 and sum(counts[:2]) and sum(counts[2:])
     }
-    assert {m for pair in order for m in both(pair)} == every
+    assert {m for pair in order for m in with_mirror(pair)} == every
     for pair in order:
-        for mover in both(pair):
+        for mover in with_mirror(pair):
             led_to = set()
             for _ in range(60):
                 index = random.randrange(mover.positions)
@@ -334,11 +334,11 @@ def test_solving_compiles_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
     for dtw, balance, shared in product((True, False), repeat=3):
         ruleset = OFFICIAL if balance else KING_MOVES_ONLY
         metrics = (Metric.WDL, Metric.DTC, Metric.DTW) if dtw else (Metric.WDL, Metric.DTC)
-        parts = SolverParts.of(plan(Scope(3), metrics, 2 if shared else 1, set(), ruleset))
+        parts = SolverParts.of(plan(RunScope(3), metrics, 2 if shared else 1, set(), ruleset))
         assert parts == (dtw, balance, shared)
         compile_solver(parts)
         successor_tables = successors.allocate(
-            [m for pair in pairs(3) for m in both(pair)], 3, with_scores=dtw
+            [m for pair in pairs(3) for m in with_mirror(pair)], 3, with_scores=dtw
         )
         with ThreadPoolExecutor(2) as threads, reported(compiled.append):
             solver = SliceSolver(

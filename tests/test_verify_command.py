@@ -59,14 +59,14 @@ def test_missing_directory_exits_with_2(command: str, tmp_path: Path, capsys: Ca
     (tmp_path / "file").write_text("no directory")
     for name in ("nowhere", "file"):
         assert main([command, "--data", str(tmp_path / name)]) == 2
-        assert f"{tmp_path / name} is no directory" in capsys.readouterr().err
+        assert f"{tmp_path / name} is not a directory" in capsys.readouterr().err
 
 
 def test_seed_needs_a_number_and_a_sample(copy3: Path, capsys: Capture) -> None:
     with pytest.raises(SystemExit) as left:
         main(["verify", "--data", str(copy3), "--sample", "--seed", "-1"])
     assert left.value.code == 2
-    assert "'-1' is no seed" in capsys.readouterr().err
+    assert "'-1' is not a seed" in capsys.readouterr().err
     assert main(["verify", "--data", str(copy3), "--seed", "1"]) == 2
     assert "--seed requires --sample" in capsys.readouterr().err
 

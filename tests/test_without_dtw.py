@@ -14,7 +14,7 @@ from tightrules import tight
 
 from generator import run
 from generator.errors import DistanceOverflowError
-from generator.materials import Scope, both, pairs
+from generator.materials import RunScope, pairs, with_mirror
 from generator.plan import plan
 from generator.run import generate, make_plan
 from generator.solver import solver as solver_module
@@ -47,7 +47,7 @@ OUTCOMES = (Metric.WDL, Metric.DTC)
 
 
 def successor_tables_of(pieces: int, with_scores: bool) -> SuccessorTables:
-    every = [m for pair in pairs(pieces) for m in both(pair)]
+    every = [m for pair in pairs(pieces) for m in with_mirror(pair)]
     return successors.allocate(every, pieces, with_scores=with_scores)
 
 
@@ -282,9 +282,9 @@ def test_a_larger_set_continues_without_dtw(tables3: Path, tables4: Path, tmp_pa
     found = files_of(tmp_path, *Metric)
     assert {name: found[name] for name in before} == before
     assert files_of(tmp_path, *OUTCOMES) == files_of(tables4, *OUTCOMES)
-    assert not make_plan(tmp_path, Scope(3), tuple(Metric), 1).todo
-    assert not make_plan(tmp_path, Scope(4), OUTCOMES, 1).todo
-    assert {pair.pieces for pair in make_plan(tmp_path, Scope(4), tuple(Metric), 1).todo} == {4}
+    assert not make_plan(tmp_path, RunScope(3), tuple(Metric), 1).todo
+    assert not make_plan(tmp_path, RunScope(4), OUTCOMES, 1).todo
+    assert {pair.pieces for pair in make_plan(tmp_path, RunScope(4), tuple(Metric), 1).todo} == {4}
 
 
 def test_slices_without_dtw_are_solved_again(tables3: Path, tmp_path: Path) -> None:
@@ -303,6 +303,6 @@ def test_statistics_keep_the_longest_dtw(copy3: Path, tables3: Path) -> None:
 
 def test_runs_without_scores_need_less_memory() -> None:
     def needed(*metrics: Metric) -> int:
-        return plan(Scope(6), metrics, 2, set(), KING_MOVES_ONLY).memory
+        return plan(RunScope(6), metrics, 2, set(), KING_MOVES_ONLY).memory
 
     assert needed(*OUTCOMES) < 0.6 * needed(*Metric)

@@ -12,8 +12,7 @@ from generator.cli.options import add_jobs_option, memory, pieces, sample, seed
 from generator.plan import available_cores
 from tablebase.board.material import Material
 from tablebase.cli.main import BAD_USE, add_data_option
-from tablebase.errors import DataDirectoryError
-from tablebase.tables.files import generate_command
+from tablebase.probe.tableset import require_directory
 from tablebase.tables.manifest import Manifest, Statistics
 
 # numba takes a second to import: only the commands that need it import its modules.
@@ -62,7 +61,7 @@ def _verify(args: argparse.Namespace) -> int:
     if args.seed is not None and args.sample is None:
         print("shashki: --seed requires --sample", file=sys.stderr)
         return BAD_USE
-    _check_directory(args.data)
+    require_directory(args.data)
     bar = StageBar()
     try:
         report = verify(args.data, args.sample, args.jobs, bar, args.seed, args.memory)
@@ -80,14 +79,6 @@ def _verify(args: argparse.Namespace) -> int:
         f"{well if report.ok else 'NOT in order'}"
     )
     return 0 if report.ok else 1
-
-
-def _check_directory(directory: Path) -> None:
-    if not directory.is_dir():
-        raise DataDirectoryError(
-            f"{directory} is no directory; make tables there with {generate_command(directory)}, "
-            "or name another one with --data"
-        )
 
 
 def _add_stats(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -108,7 +99,7 @@ def _add_stats(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _stats(args: argparse.Namespace) -> int:
-    _check_directory(args.data)
+    require_directory(args.data)
     slices = Manifest.load(args.data).slices
     in_order = sorted(slices, key=Material.sort_key)
     found = [counted for material in in_order if (counted := slices[material].statistics)]

@@ -1,4 +1,4 @@
-"""To a Dask cluster: that of an address, or one of this machine's own."""
+"""Connection to a Dask scheduler, or to a local cluster that this module starts."""
 
 import logging
 import time
@@ -8,37 +8,37 @@ from types import TracebackType
 
 from distributed import Client, LocalCluster
 
-from generator.cluster.settings import identity
+from generator.cluster.settings import program_digest
 from generator.errors import ClusterError, ProgramMismatchError
 from generator.plan import available_cores, available_memory
 
 LOCAL = "local:"
 RESOURCE = "memory"
-"""What Dask calls the memory that a worker offers, in bytes."""
+"""The name of the Dask resource that says how much memory a worker offers, in bytes."""
 _CONNECT_SECONDS = 10
 _WAIT_SECONDS = 60.0  # for the first worker
 
 
 class NoSchedulerError(ClusterError):
-    """Nobody answers at the address."""
+    """No scheduler answers at the address."""
 
 
 class Connection:
-    """A cluster to work with; a context manager.
+    """Connection to a cluster; a context manager.
 
     Args:
-        cluster: `tcp://host:port` of a scheduler, or `local:K`.
-        memory: bytes that a task may take; None for what the workers offer.
-        patience: seconds to look for a scheduler that is gone.
+        cluster: address of a scheduler, `tcp://host:port`; or `local:K` to start K workers.
+        memory: bytes of memory that a task may take; None for what the workers offer.
+        patience: seconds to go on trying to reach a lost scheduler.
 
     Attributes:
-        client: Dask's.
-        memory: bytes that the largest worker offers.
-        jobs: threads of a task, where that is for us to say.
+        client: the Dask client.
+        memory: bytes of memory that the largest worker offers.
+        jobs: threads of a task on a local cluster; None on another cluster.
 
     Raises:
-        ClusterError: nobody is there, or the workers cannot do this.
-        ProgramMismatchError: a worker is of another version.
+        ClusterError: there is no scheduler or no worker, or the workers cannot run the tasks.
+        ProgramMismatchError: a worker runs another version of the program.
     """
 
     client: Client
@@ -50,7 +50,7 @@ class Connection:
         self._patience = patience
         self._cluster: LocalCluster | None = None
         self._memory = memory
-        self._missed: float | None = None  # since when there is nobody to do it
+        self._lacking_since: float | None = None  # when a worker with enough memory was last seen
 
     def __enter__(self) -> "Connection":
         try:
@@ -58,12 +58,12 @@ class Connection:
                 self._start(int(self._address.removeprefix(LOCAL)))
             else:
                 self.client = self._connect(_CONNECT_SECONDS)
-            self._check_workers(_WAIT_SECONDS)
+            self._wait_for_workers(_WAIT_SECONDS)
         except OSError as error:
             self._close()
             raise ClusterError(
-                f"the scheduler at {self._address} has gone ({error}); nothing was begun: run the same "
-                "command again"
+                f"the connection to the scheduler at {self._address} was lost ({error}) before any work "
+                "began: run the same command again"
             ) from None
         except BaseException:
             self._close()
@@ -89,9 +89,9 @@ class Connection:
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
-            memory_limit=0,  # we say ourselves what a task may take
+            memory_limit=0,  # the resource limits tasks; Dask takes mapped files for leaks
             resources={RESOURCE: total // workers},
-            dashboard_address="127.0.0.1:0",  # None would take the port of another cluster, and warn
+            dashboard_address="127.0.0.1:0",  # None would try a port that another cluster may use, and warn
             silence_logs=logging.CRITICAL,
         )
         self.client = Client(self._cluster, set_as_default=False)
@@ -105,11 +105,11 @@ class Connection:
                 "with `dask scheduler`, or name another with --cluster"
             ) from None
 
-    def again(self) -> None:
-        """Find the scheduler again, and some worker.
+    def reconnect(self) -> None:
+        """Connect to the scheduler again, and wait for a worker.
 
         Raises:
-            ClusterError: it has been gone for too long.
+            ClusterError: the scheduler does not answer for `patience` seconds.
         """
         with suppress(Exception):
             self.client.close(_CONNECT_SECONDS)
@@ -117,15 +117,15 @@ class Connection:
         while True:
             try:
                 self.client = self._connect(_CONNECT_SECONDS)
-                return self._check_workers(max(self._patience, _WAIT_SECONDS))
-            except (NoSchedulerError, OSError) as error:  # it may go once more meanwhile
+                return self._wait_for_workers(max(self._patience, _WAIT_SECONDS))
+            except (NoSchedulerError, OSError) as error:  # the scheduler may stop again meanwhile
                 if time.monotonic() > until:
                     raise ClusterError(
-                        f"{error}; what is finished is kept: run the same command to go on"
+                        f"{error}; finished tasks are kept: run the same command to continue"
                     ) from None
                 time.sleep(1)
 
-    def _check_workers(self, patience: float) -> None:
+    def _wait_for_workers(self, patience: float) -> None:
         until = time.monotonic() + patience
         while not (offers := self._offers()):
             if time.monotonic() > until:
@@ -137,42 +137,47 @@ class Connection:
         for address, offered in offers.items():
             if not offered:
                 raise ClusterError(
-                    f"the worker {address} does not say how much memory it has: start it with "
+                    f"the worker {address} does not say how much memory it offers: start it with "
                     f"`--resources {RESOURCE}=16e9` (bytes)"
                 )
         self.memory = max(offers.values())
-        found = self.client.run(_identity, on_error="return")
+        found = self.client.run(_program_digest, on_error="return")
         for address, program in found.items():
             if isinstance(program, ImportError | AttributeError):
                 raise ClusterError(
                     f"the worker {address} cannot run this program ({program}): install it there with the "
                     "extra `cluster`"
                 )
-            if not isinstance(program, Exception) and program != identity():
+            if not isinstance(program, Exception) and program != program_digest():
                 raise ProgramMismatchError(
-                    f"the worker {address} is {program}, and this command {identity()}: install the same "
-                    "version on both; nothing was begun"
+                    f"the worker {address} runs version {program}, and this command is version "
+                    f"{program_digest()}: install the same version on both; no work was begun"
                 )
 
-    def look_around(self, memory: int, note: Callable[[str], None]) -> None:
-        """While nothing is done: see whether a worker has so much memory, and say so if none has."""
+    def check_workers(self, memory: int, note: Callable[[str], None]) -> None:
+        """Report that no worker offers enough memory, if that is so for some time. Call it while waiting.
+
+        Args:
+            memory: bytes of memory that a task needs.
+            note: called with the report.
+        """
         with suppress(OSError, TimeoutError):
             if self.client.status != "running":
-                return  # who gave it tasks is told that they are lost
+                return  # the futures of the tasks report the loss
             offers = self._offers().values()
             now = time.monotonic()
-            if max(offers, default=0) >= memory or self._missed is None:
-                self._missed = now
-            elif now - self._missed > _CONNECT_SECONDS:
+            if max(offers, default=0) >= memory or self._lacking_since is None:
+                self._lacking_since = now
+            elif now - self._lacking_since > _CONNECT_SECONDS:
                 lack = f"no worker at {self._address} offers {memory:,} bytes of memory"
-                note(f"{lack if offers else f'no workers at {self._address}'}: waiting for some")
-                self._missed = now + 10 * _CONNECT_SECONDS
+                note(f"{lack if offers else f'no workers at {self._address}'}: waiting for workers")
+                self._lacking_since = now + 10 * _CONNECT_SECONDS
 
     def _offers(self) -> dict[str, int]:
-        """By address, the bytes of memory that workers offer."""
+        """Return the bytes of memory that each worker offers, by address."""
         workers = self.client.scheduler_info(n_workers=-1)["workers"]
         return {address: int(worker["resources"].get(RESOURCE, 0)) for address, worker in workers.items()}
 
 
-def _identity() -> str:
-    return identity()
+def _program_digest() -> str:
+    return program_digest()

@@ -1,15 +1,16 @@
-"""What a store holds: its manifest, its tables, and what tasks have left there to go on from."""
+"""The index of a store: its manifest, its tables, and the files that tasks left for other tasks."""
 
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from generator.cluster.store import Store
-from generator.cluster.tasks import RECORD, Record, is_of_tasks
-from generator.errors import DamagedFileError, IncompatibleTablesError
-from generator.run import is_stray, is_table_name, is_whole, open_manifest
+from generator.cluster.tasks import RECORD, TaskRecord, is_of_tasks
+from generator.errors import DamagedFileError
+from generator.run import incompatible_tables, is_stray, is_whole, open_manifest
 from tablebase.board.material import Material
 from tablebase.errors import TableError, WrongVersionError
+from tablebase.probe.tableset import table_of
 from tablebase.rules.ruleset import Ruleset
 from tablebase.tables.files import FileRecord
 from tablebase.tables.format import HEADER_SIZE, Metric, check_version, table_name
@@ -18,23 +19,34 @@ from tablebase.tables.manifest import Manifest
 
 
 def remove_all(store: Store) -> None:
-    """Remove a store's tables, and what tasks have left; the manifest last, so that what is left of another
-    kind is known for it until then."""
-    names = [name for name in store.sizes() if is_table_name(name) or is_of_tasks(name)]
+    """Remove the tables of a store and the files of tasks.
+
+    The manifest goes last, so that the next run still sees tables of another kind after an interruption.
+
+    Raises:
+        StoreError: the store cannot be read or written.
+    """
+    names = [name for name in store.sizes() if table_of(name) or is_of_tasks(name)]
     store.remove([*names, MANIFEST])
 
 
-class Contents:
-    """What a store holds for a run: read once, kept true by whoever changes it.
+class StoreIndex:
+    """Index of the files of a store that matter to a run.
+
+    The store is read once. After that, each change of the store through this class updates the index.
 
     Args:
         store: the store.
-        ruleset: the rules of the run.
-        digest: of the settings of the run.
+        ruleset: the draw rules of the run.
+        digest: digest of the settings of the run.
+
+    Attributes:
+        manifest: the manifest of the store, with the tables of finished tasks.
+        records: the records of finished tasks, by key.
 
     Raises:
-        IncompatibleTablesError: its tables are of another kind; nothing was changed.
-        StoreError: the store refuses.
+        IncompatibleTablesError: the store holds tables of another kind; nothing was changed.
+        StoreError: the store cannot be read.
     """
 
     def __init__(self, store: Store, ruleset: Ruleset, digest: str) -> None:
@@ -47,41 +59,36 @@ class Contents:
 
     def _manifest(self, ruleset: Ruleset) -> Manifest:
         if MANIFEST not in self._sizes:
-            self._refuse_others(ruleset)
+            self._refuse_other_rules(ruleset)
         with tempfile.TemporaryDirectory() as folder:
             if MANIFEST in self._sizes:
                 (Path(folder) / MANIFEST).write_bytes(self._store.read(MANIFEST))
             return open_manifest(Path(folder), ruleset, False, self._store.address)
 
-    def _refuse_others(self, ruleset: Ruleset) -> None:
-        """Of tables without a manifest, as a run leaves them that was stopped early: those of other rules."""
-        for name in filter(is_table_name, self._sizes):
+    def _refuse_other_rules(self, ruleset: Ruleset) -> None:
+        """Raise IncompatibleTablesError if a store without a manifest has tables of other draw rules."""
+        for name in filter(table_of, self._sizes):
             try:
                 head = self._store.read(name, HEADER_SIZE).ljust(HEADER_SIZE, b"\0")
                 found = check_version(head, Path(name))
             except (WrongVersionError, TableError) as error:
-                raise self._other_tables(f"other tables ({error})") from None
+                raise incompatible_tables(self._store.address, f"other tables ({error})") from None
             if found is not None and found != ruleset:
-                raise self._other_tables(f"tables made under other draw rules ({found.name})")
+                kind = f"tables made under other draw rules ({found.name})"
+                raise incompatible_tables(self._store.address, kind)
 
-    def _other_tables(self, kind: str) -> IncompatibleTablesError:
-        return IncompatibleTablesError(
-            f"{self._store.address} holds {kind}, and a run cannot go on with those; nothing was changed: "
-            "empty it, or name another store, or add --replace to remove its tables and make all again"
-        )
-
-    def _records(self, digest: str) -> dict[str, Record]:
-        """The tasks that have been done by a run with these settings."""
+    def _records(self, digest: str) -> dict[str, TaskRecord]:
+        """Read the records of tasks that runs with the same settings have finished."""
         names = [name for name in self._sizes if is_of_tasks(name) and name.endswith(RECORD)]
         found = {}
         for content in self._store.read_all(names):
-            record = Record.from_json(content) if content is not None else None
+            record = TaskRecord.from_json(content) if content is not None else None
             if record is not None and record.settings == digest:
                 found[record.key] = record
         return found
 
-    def usable(self) -> dict[str, Record]:
-        """The tasks whose files are all there still, by key."""
+    def usable(self) -> dict[str, TaskRecord]:
+        """Return the records of finished tasks whose files all exist, by key."""
         return {
             key: record
             for key, record in self.records.items()
@@ -89,11 +96,11 @@ class Contents:
         }
 
     def is_whole(self, material: Material, metrics: Iterable[Metric]) -> bool:
-        """Whether a material's tables of these metrics are there."""
+        """Whether the tables of a material exist and have the sizes that the manifest says."""
         return is_whole(self.manifest, material, metrics, self._sizes.get)
 
-    def add(self, record: Record) -> None:
-        """A task is done."""
+    def add(self, record: TaskRecord) -> None:
+        """Add the record of a finished task, and write the manifest if the task wrote tables."""
         self.records[record.key] = record
         self._sizes[record.name] = len(record.to_json())
         self._sizes |= {name: file.size for name, file in record.files.items()}
@@ -109,37 +116,41 @@ class Contents:
         self._store.write(MANIFEST, self.manifest.to_json().encode())
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove files that nobody needs any more."""
+        """Remove files from the store."""
         names = [name for name in names if name in self._sizes]
         for name in names:
             del self._sizes[name]
         self._store.remove(names)
 
     def remove_damaged(self, error: DamagedFileError) -> None:
-        """Remove a file that is not what was written there, and what says that it is: it is made again."""
+        """Remove a damaged file with its record and manifest entry, so that the run makes it again."""
         self.remove([error.name])
         for key, record in list(self.records.items()):
             if error.name in _files_of(record):
                 del self.records[key]
                 self.remove([record.name])
-        stem, _, suffix = error.name.rpartition(".")
-        if is_table_name(error.name):
-            entry = self.manifest.slices.get(Material.parse(stem))
-            if entry:
-                entry.files.pop(Metric(suffix), None)
-                self.save()
+        table = table_of(error.name)
+        if table is not None and (entry := self.manifest.slices.get(table[0])):
+            entry.files.pop(table[1], None)
+            self.save()
 
-    def look_again(self) -> None:
-        """See what is there still, and remove the records of tasks whose files are not: a worker would take
-        its task for done."""
+    def refresh(self) -> None:
+        """List the store again, and remove the records of tasks with missing files.
+
+        A worker would take such a task for done.
+        """
         self._sizes = self._store.sizes()
         usable = self.usable()
         for key in self.records.keys() - usable.keys():
             self.remove([self.records.pop(key).name])
 
     def clear(self, keep: Iterable[str] = ()) -> None:
-        """Remove all that tasks have left to one another, but for the files of the records that are kept."""
-        self._sizes = self._store.sizes()  # tasks that were cut short have left what nobody knows of
+        """Remove all files that tasks left for other tasks.
+
+        Args:
+            keep: keys of the tasks whose files and records stay.
+        """
+        self._sizes = self._store.sizes()  # interrupted tasks have left files that are not in the index
         kept = set()
         for key in keep:
             record = self.records[key]
@@ -149,8 +160,8 @@ class Contents:
         )
 
 
-def _files_of(record: Record) -> dict[str, FileRecord]:
-    """All that a task has left: what other tasks go on from, and tables."""
+def _files_of(record: TaskRecord) -> dict[str, FileRecord]:
+    """Return all files that a task has written: those for other tasks, and tables."""
     found = dict(record.files)
     for material, entry in record.slice_records().items():
         found |= {table_name(material, metric): file for metric, file in entry.files.items()}

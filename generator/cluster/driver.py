@@ -1,4 +1,4 @@
-"""The command's side of a run on a cluster: it gives Dask the tasks, and keeps the store's manifest true."""
+"""The command's side of a run on a cluster: it submits tasks to Dask, and keeps the manifest up to date."""
 
 import queue
 import time
@@ -15,85 +15,87 @@ from distributed.client import ClosedClientError
 from distributed.scheduler import KilledWorker
 
 from generator.cluster.connection import RESOURCE, Connection
-from generator.cluster.contents import Contents, remove_all
-from generator.cluster.estimate import longest_ways, memory_of, urgencies
-from generator.cluster.lease import CLAIM, Lease, claim_again, claimed, held, is_claimed
-from generator.cluster.settings import Options, Settings, identity
+from generator.cluster.contents import StoreIndex, remove_all
+from generator.cluster.estimate import critical_path, memory_estimate, priorities
+from generator.cluster.lease import RUN_MARKER, Lease, has_run_marker, held, mark_run, write_run_marker
+from generator.cluster.settings import Options, RunSettings, program_digest
 from generator.cluster.store import Store
-from generator.cluster.tasks import AFTER, Kind, Record, Task, task_graph, users_of
+from generator.cluster.tasks import AFTER, Kind, Task, TaskRecord, task_graph, users_of
 from generator.cluster.worker import run_task
 from generator.errors import BusyError, ClusterError, DamagedFileError, StoreMismatchError
-from generator.materials import Scope, both
+from generator.materials import RunScope, with_mirror
 from generator.plan import Plan, plan
-from generator.run import Progress, Silent, Summary, wanted_metrics
+from generator.progress import Progress
+from generator.run import Summary, wanted_metrics
 from tablebase.board.material import Material
 from tablebase.rules.ruleset import Ruleset
 from tablebase.rules.rulesets import OFFICIAL
 from tablebase.tables.format import Metric
 
-_MOST_LOST = 2
-_MOST_REPAIRS = 20  # of things that were there before, until a run gives up on its store
-_LOOKS = 2.0  # seconds between two looks at whether anybody is at work
+_MOST_LOST = 2  # times that a task may lose its workers, until a run gives up
+_MOST_REPAIRS = 20  # files that are lost or damaged, until a run gives up on its store
+_CHECK_SECONDS = 2.0  # between two checks of the cluster while no task ends
 
 
 class WorkersLostError(ClusterError):
-    """Several workers have ended while they had a task in hand, or waiting for them."""
+    """Several workers in a row have ended while they had the same task."""
 
     def __init__(self, key: str, worker: str) -> None:
-        super().__init__(f"workers have ended that had {key} to do, the last of them {worker}")
+        super().__init__(f"several workers have ended while they had the task {key}, the last one {worker}")
         self.key = key
 
 
 class SchedulerLostError(ClusterError):
-    """The scheduler does not know of our tasks any more."""
+    """The scheduler is gone, or has lost the tasks of this run."""
 
 
 def generate_on_cluster(
     cluster: str,
     address: str,
-    wanted: int | Scope,
+    wanted: int | RunScope,
     metrics: Sequence[Metric] = tuple(Metric),
     ruleset: Ruleset = OFFICIAL,
     progress: Progress | None = None,
     options: Options | None = None,
-    seen: Callable[[Record], object] = lambda record: None,
+    seen: Callable[[TaskRecord], object] = lambda record: None,
 ) -> Summary:
-    """Solve every wanted material that a store does not hold yet, by the workers of a Dask cluster.
+    """Solve every wanted material that a store does not hold yet, with the workers of a Dask cluster.
 
-    The tables are those that `generate` makes, byte for byte. Stopped at any moment it leaves the store
-    whole; run again, it goes on from the tasks that were done.
+    The tables are the same as those of `generate`, byte for byte. The run may be stopped at any moment. The
+    store then still holds a valid set of tables, and the next run continues from the finished tasks.
 
     Args:
-        cluster: the address of a Dask scheduler, like `tcp://host:8786`; or `local:3` for so many worker
-            processes on this machine, as long as it runs.
-        address: of the store: a folder that all machines have, or whatever fsspec knows, like `s3://...`.
-        wanted: the most pieces, or materials and all that they lead to.
-        metrics: what to store.
-        ruleset: what outcomes hold under.
-        progress: is told how far it has come.
-        options: how to go about it.
-        seen: is called with what is known of each task that is done.
+        cluster: the address of a Dask scheduler, like `tcp://host:8786`; or `local:3` to start 3 workers on
+            this machine for the run.
+        address: the address of the store: a folder that all machines share, or any fsspec address, like
+            `s3://bucket/folder`.
+        wanted: the largest number of pieces (all materials of 2 to `wanted` pieces), or a scope.
+        metrics: the metrics to store.
+        ruleset: the draw rules that outcomes hold under.
+        progress: receives the events of the run.
+        options: options of the run; None for the defaults.
+        seen: called with the record of each finished task.
 
     Raises:
         IncompatibleTablesError: the store holds tables of another kind; nothing was changed.
         BusyError: another run writes to the store.
-        StoreError: the store refuses.
-        ProgramMismatchError: a worker is of another version.
-        ClusterError: there is no such cluster, or its workers cannot do it.
+        StoreError: the store cannot be read or written.
+        ProgramMismatchError: a worker runs another version of the program.
+        ClusterError: there is no such cluster, or its workers cannot do the tasks.
         DistanceOverflowError: a distance does not fit the solver.
     """
     options = options or Options()
-    scope = wanted if isinstance(wanted, Scope) else Scope(wanted)
+    scope = wanted if isinstance(wanted, RunScope) else RunScope(wanted)
     started = time.perf_counter()
-    Store(address, 0).make()  # what is wrong with it from the beginning is told at once
+    Store(address, 0).make()  # without retries: a wrong address fails at once
     store = Store(address, options.patience)
-    progress = progress or Silent()
+    progress = progress or Progress()
     with (
         held(store, note=progress.note) as lease,
         Connection(cluster, options.memory, options.patience) as connection,
     ):
-        settings = Settings(
-            identity(),
+        settings = RunSettings(
+            program_digest(),
             store.address,
             ruleset.name,
             tuple(wanted_metrics(scope, metrics, ruleset)),
@@ -104,12 +106,12 @@ def generate_on_cluster(
             options.patience,
         )
         if options.replace:
-            claimed(store, settings.digest)  # before, so that nobody else puts back what is removed
+            mark_run(store, settings.digest)  # first, so that no worker of an old run writes files again
             remove_all(store)
         run = _Run(store, connection, settings, scope, options, progress, lease, seen)
         work = run.run()
-        sizes = run.contents.manifest.sizes()
-    return Summary(work, time.perf_counter() - started, 0.0, sizes)
+        sizes = run.index.manifest.sizes()
+    return Summary(work, time.perf_counter() - started, 0.0, sizes, address)
 
 
 class _Run:
@@ -117,12 +119,12 @@ class _Run:
         self,
         store: Store,
         connection: Connection,
-        settings: Settings,
-        scope: Scope,
+        settings: RunSettings,
+        scope: RunScope,
         options: Options,
         progress: Progress,
         lease: Lease | None,
-        seen: Callable[[Record], object],
+        seen: Callable[[TaskRecord], object],
     ) -> None:
         self._store = store
         self._connection = connection
@@ -134,17 +136,17 @@ class _Run:
         self._seen = seen
         self._repairs = 0
         self._lost: Counter[str] = Counter()
-        self.contents = self._read()
+        self.index = self._read()
 
-    def _read(self) -> Contents:
-        return Contents(self._store, self._settings.rules, self._settings.digest)
+    def _read(self) -> StoreIndex:
+        return StoreIndex(self._store, self._settings.rules, self._settings.digest)
 
     def run(self) -> Plan:
-        """Do all there is to do; the plan of it."""
-        if self._plan().todo:  # here the store's tables are known to be of our kind
-            claim = claimed(self._store, self._settings.digest)
-            self._settings = replace(self._settings, claim=claim)
-        self.contents.clear(keep=self.contents.usable())
+        """Carry out the run, and return its plan."""
+        if self._plan().todo:  # by now the tables of the store are known to be compatible
+            marker = mark_run(self._store, self._settings.digest)
+            self._settings = replace(self._settings, run_marker=marker)
+        self.index.clear(keep=self.index.usable())
         first = work = self._plan()
         self._progress.begin(work)
         while work.todo:
@@ -153,57 +155,58 @@ class _Run:
                 self._round(work)
                 is_through = True
             except DamagedFileError as error:
-                self._repair(f"{error}: it is made again")
-                self.contents.remove_damaged(error)
+                self._repair(f"{error}: the file is made again")
+                self.index.remove_damaged(error)
             except StoreMismatchError:
-                if is_claimed(self._store, self._settings.claim):
+                if has_run_marker(self._store, self._settings.run_marker):
                     raise
-                self._repair(f"{CLAIM} has gone from the store: it is written again")
-                claim_again(self._store, self._settings.claim)
+                self._repair(f"the file {RUN_MARKER} is missing from the store: it is written again")
+                write_run_marker(self._store, self._settings.run_marker)
             except WorkersLostError as error:
                 self._lose_workers(error)
             except SchedulerLostError as error:
-                self._progress.note(f"{error}; trying to find it again")
-                self._connection.again()
-                self.contents = self._read()  # workers may have finished tasks since
-            self.contents.look_again()
+                self._progress.note(f"{error}; trying to reconnect")
+                self._connection.reconnect()
+                self.index = self._read()  # workers may have finished tasks meanwhile
+            self.index.refresh()
             work = self._plan()
             if is_through and work.todo:
                 names = ", ".join(map(str, work.materials))
-                self._repair(f"tables of {names} have gone from the store: they are made again")
+                self._repair(f"tables of {names} are missing from the store: they are made again")
         if first.todo:
-            self.contents.save()
-        self.contents.clear()
-        self._store.remove([CLAIM])
+            self.index.save()
+        self.index.clear()
+        self._store.remove([RUN_MARKER])
         return first
 
     def _lose_workers(self, error: WorkersLostError) -> None:
-        """Dask gives up a task that four workers in a row had before they ended, though they may not have
-        begun it. So it is given again, a few times.
+        """Count a task that has lost its workers, and report that it is submitted again.
+
+        Dask gives up a task after four workers in a row ended while they had it, even if none has begun it.
 
         Raises:
-            ClusterError: it seems to be the task.
+            ClusterError: the same task has lost its workers too often.
         """
         self._lost[error.key] += 1
         if self._lost[error.key] > _MOST_LOST:
             raise ClusterError(
-                f"{error}: again and again, most likely as it takes more memory than they have (see the "
-                "worker's log); what is finished is kept, and the same command goes on, with --memory to "
-                "take less"
+                f"{error}; this happened {self._lost[error.key]} times, most likely because the task takes "
+                "more memory than the workers have (see the worker's log): run the same command with a "
+                "smaller --memory to continue; finished work is kept"
             )
-        self._progress.note(f"{error}: it is given to others")
+        self._progress.note(f"{error}: the task is submitted again")
 
     def _repair(self, note: str) -> None:
-        """Something has to be made again.
+        """Count a repair of the store, and report it.
 
         Raises:
-            ClusterError: that happens again and again.
+            ClusterError: there were too many repairs.
         """
         self._repairs += 1
         if self._repairs > _MOST_REPAIRS:
             raise ClusterError(
-                f"{note}, for the {self._repairs}th time: something is wrong with {self._store.address}; "
-                "mend it, then run the same command to go on"
+                f"{note}; {self._repairs} files were lost or damaged in this run: repair the store "
+                f"{self._store.address}, then run the same command to continue"
             )
         self._progress.note(note)
 
@@ -212,20 +215,25 @@ class _Run:
         solved = {
             pair
             for pair in self._scope.pairs
-            if all(self.contents.is_whole(material, metrics) for material in both(pair))
+            if all(self.index.is_whole(material, metrics) for material in with_mirror(pair))
         }
         return plan(self._scope, metrics, self._settings.jobs or 1, solved, self._settings.rules)
 
     def _round(self, work: Plan) -> None:
-        """Give the cluster all tasks that are left, and see them done.
+        """Submit all remaining tasks to the cluster, and wait until they are finished.
 
         Raises:
-            SchedulerLostError: it has forgotten them.
-            DamagedFileError: a file of the store has to be made again.
+            SchedulerLostError: the scheduler is gone, or has lost the tasks.
+            WorkersLostError: several workers in a row have ended while they had the same task.
+            DamagedFileError: a file of the store is not what was written.
+            StoreMismatchError: a worker does not find the run marker in the store.
+            BusyError: another run has taken over the store.
+            ClusterError: a worker cannot do a task.
+            DistanceOverflowError: a distance does not fit the solver.
         """
-        usable = self.contents.usable()
-        with_afters = {key for key, record in usable.items() if _leaves_afters(record)}
-        tasks = task_graph(work, self._options.task_positions, with_afters)
+        usable = self.index.usable()
+        with_successors = {key for key, record in usable.items() if _leaves_successors(record)}
+        tasks = task_graph(work, self._options.task_positions, with_successors)
         by_key = {task.key: task for task in tasks}
         todo = set(work.todo)
         done = {
@@ -234,65 +242,65 @@ class _Run:
             if key in by_key and not (by_key[key].kind in _WRITES and by_key[key].pair in todo)
         }
         left = _needed(tasks, done)
-        users = _Users(tasks, left)
+        users = _FileUsers(tasks, left)
         for key, record in done.items():
             users.add(key, record)
         if not left:
             return
         settings = replace(self._settings, round=uuid.uuid4().hex)
-        with _Submitted(self._connection.client, settings, self.contents) as submitted:
-            ways = longest_ways(tasks, self._settings, self._settings.jobs or 1)
-            urgency = urgencies(tasks, ways)
+        with _Submitted(self._connection.client, settings, self.index) as submitted:
+            paths = critical_path(tasks, self._settings, self._settings.jobs or 1)
+            priority = priorities(tasks, paths)
             try:
                 for task in tasks:
                     if task.key in left:
-                        submitted.submit(task, by_key, done, urgency[task.key])
+                        submitted.submit(task, by_key, done, priority[task.key])
             except (OSError, RuntimeError, CancelledError, ClosedClientError) as error:
                 raise SchedulerLostError(f"the scheduler is gone ({error})") from None
             for record in self._finished(submitted, len(left)):
                 task = by_key[record.key]
                 done[record.key] = record
-                self.contents.add(record)
-                self._tell(task)
+                self.index.add(record)
+                self._report_progress(task)
                 self._seen(record)
                 users.add(record.key, record)
-                self.contents.remove(users.done(record.key))
+                self.index.remove(users.done(record.key))
 
-    def _finished(self, submitted: "_Submitted", count: int) -> Iterable[Record]:
+    def _finished(self, submitted: "_Submitted", count: int) -> Iterable[TaskRecord]:
         for _ in range(count):
-            while (future := submitted.next(_LOOKS)) is None:
-                self._look_around()
-            self._look_at_lease()
+            while (future := submitted.next(_CHECK_SECONDS)) is None:
+                self._check_cluster()
+            self._check_lease()
             yield self._result(future)
 
-    def _result(self, future: "Future[Any]") -> Record:
+    def _result(self, future: "Future[Any]") -> TaskRecord:
         if future.status == "cancelled":
-            raise SchedulerLostError("the scheduler has lost our tasks")
+            raise SchedulerLostError("the scheduler has lost the tasks of this run")
         try:
-            record: Record = future.result()
+            record: TaskRecord = future.result()
         except OSError as error:
             if future.status == "error":
-                raise  # it is the task's
+                raise  # the error of the task
             raise SchedulerLostError(f"the scheduler is gone ({error})") from None
         except CancelledError:
-            raise SchedulerLostError("the scheduler has lost our tasks") from None
+            raise SchedulerLostError("the scheduler has lost the tasks of this run") from None
         except KilledWorker as error:
             raise WorkersLostError(str(error.task).rpartition("-")[0], error.last_worker.address) from None
         except ModuleNotFoundError as error:
             raise ClusterError(
-                f"a worker lacks a part of this program ({error}): install it there with the extra `cluster`"
+                f"a worker lacks a package ({error}): install this program there with the extra `cluster`"
             ) from None
         return record
 
-    def _look_around(self) -> None:
-        self._look_at_lease()
-        self._connection.look_around(self._settings.memory, self._progress.note)
+    def _check_cluster(self) -> None:
+        self._check_lease()
+        self._connection.check_workers(self._settings.memory, self._progress.note)
 
-    def _look_at_lease(self) -> None:
+    def _check_lease(self) -> None:
         if self._lease is not None and self._lease.lost:
-            raise BusyError(f"another run has taken over {self._store.address}; this one stops")
+            raise BusyError(f"another run has taken over {self._store.address}, so this run has stopped")
 
-    def _tell(self, task: Task) -> None:
+    def _report_progress(self, task: Task) -> None:
         self._progress.material(task.pair, task.kind is Kind.RESTORE)
         self._progress.solved(task.positions)
         if task.kind in _WRITES:
@@ -302,12 +310,12 @@ class _Run:
 _WRITES = (Kind.PAIR, Kind.TABLES)
 
 
-def _leaves_afters(record: Record) -> bool:
+def _leaves_successors(record: TaskRecord) -> bool:
     return any(name.endswith(AFTER) for name in record.files)
 
 
 def _needed(tasks: Sequence[Task], done: Iterable[str]) -> set[str]:
-    """The tasks that are left to do: those that write tables, and all that these need."""
+    """Return the keys of the remaining tasks: those that write tables, and all tasks that these need."""
     by_key = {task.key: task for task in tasks}
     done = set(done)
     found: set[str] = set()
@@ -320,18 +328,18 @@ def _needed(tasks: Sequence[Task], done: Iterable[str]) -> set[str]:
     return found
 
 
-class _Users:
-    """Who needs which file of the store yet."""
+class _FileUsers:
+    """The remaining tasks that need each file of tasks in the store."""
 
     def __init__(self, tasks: Sequence[Task], left: Iterable[str]) -> None:
         left = set(left)
         self._of_task = {key: users & left for key, users in users_of(tasks).items()}
         self._of_file: dict[str, set[str]] = {}
         self._files_for: dict[str, set[str]] = {}
-        self._idle: set[str] = set()  # files that nobody needed when they came
+        self._idle: set[str] = set()  # files that no task needed when they were added
 
-    def add(self, key: str, record: Record) -> None:
-        """A task is done, and has left files."""
+    def add(self, key: str, record: TaskRecord) -> None:
+        """Add the files of a finished task."""
         for name in record.files:
             users = self._of_file.setdefault(name, set())
             users.update(self._of_task.get(key, ()))
@@ -341,24 +349,24 @@ class _Users:
                 self._files_for.setdefault(user, set()).add(name)
 
     def done(self, key: str) -> list[str]:
-        """Files that nobody needs any more, as this task is done."""
+        """Return the files that no task needs after a task is finished."""
         mine = self._files_for.pop(key, set())
         for name in mine:
             self._of_file[name].discard(key)
         gone = [name for name in mine | self._idle if not self._of_file[name]]
-        self._idle.clear()  # what has found users meanwhile is among theirs
+        self._idle.clear()  # files that have users by now are in `_files_for`
         for name in gone:
             del self._of_file[name]
         return gone
 
 
 class _Submitted:
-    """The tasks of a round, in Dask's hands; those that are not done at the end of it are called back."""
+    """The submitted tasks of a round; a context manager that cancels unfinished tasks at its end."""
 
-    def __init__(self, client: Client, settings: Settings, contents: Contents) -> None:
+    def __init__(self, client: Client, settings: RunSettings, index: StoreIndex) -> None:
         self._client = client
         self._settings = settings
-        self._contents = contents
+        self._index = index
         self._mark = uuid.uuid4().hex[:8]
         self._futures: dict[str, Future[Any]] = {}
         self._ended: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
@@ -367,15 +375,23 @@ class _Submitted:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        with suppress(Exception):  # there may be nobody to tell
+        with suppress(Exception):  # the scheduler may be gone
             self._client.cancel(list(self._futures.values()), force=True)
 
-    def submit(self, task: Task, by_key: dict[str, Task], done: dict[str, Record], urgency: float) -> None:
-        """Give a task to the cluster; what it needs is `done` or has been given before. Of those that can be
-        begun, Dask begins the most urgent first."""
+    def submit(
+        self, task: Task, by_key: dict[str, Task], done: dict[str, TaskRecord], priority: float
+    ) -> None:
+        """Submit a task to the cluster. The tasks that it needs must be in `done` or already submitted.
+
+        Args:
+            task: the task.
+            by_key: all tasks of the round.
+            done: records of finished tasks, by key.
+            priority: Dask starts tasks of higher priority first.
+        """
         pair: Material = task.pair
-        slices = self._contents.manifest.slices
-        tables = {material: slices[material] for material in both(pair) if material in slices}
+        slices = self._index.manifest.slices
+        tables = {material: slices[material] for material in with_mirror(pair) if material in slices}
         future: Future[Any] = self._client.submit(
             run_task,
             self._settings,
@@ -384,15 +400,15 @@ class _Submitted:
             {key: by_key[key] for key in task.blocks},
             *(done.get(key) or self._futures[key] for key in task.needs),
             key=f"{task.key}-{self._mark}",
-            resources={RESOURCE: min(memory_of(self._settings, task), self._settings.memory)},
-            priority=urgency,
+            resources={RESOURCE: min(memory_estimate(self._settings, task), self._settings.memory)},
+            priority=priority,
             pure=False,
         )
         self._futures[task.key] = future
         future.add_done_callback(self._ended.put)
 
     def next(self, seconds: float) -> "Future[Any] | None":
-        """The next one that is done, if one is within so many seconds."""
+        """Return the next finished task, or None if no task finishes within `seconds`."""
         try:
             return self._ended.get(timeout=seconds)
         except queue.Empty:

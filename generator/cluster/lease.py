@@ -1,11 +1,11 @@
-"""The lease of a store, for one command at a time, and the run marker, which names whose run writes.
+"""The lease of a store, held by one command at a time, and the run marker, which names the writing run.
 
-In a local folder the system's lock says so. Elsewhere a file does, whose holder writes it anew every so
-often: one that stands unchanged for long enough was left by a command that is no more.
+The lease of a local folder is a lock of the system. The lease of another store is a file that its holder
+rewrites every few seconds. A file that does not change for long enough was left by a killed command.
 
-A worker looks for it before it begins a task, and before each file that it leaves. So one that sees another
-folder of the same path, or that is still at work for a run of other settings, puts nothing where it does not
-belong.
+The run marker is a small file in the store. A worker checks it before a task and before each file that it
+writes. So a worker that sees another folder at the same path, or that still works for another run, writes
+nothing.
 """
 
 import json
@@ -23,20 +23,25 @@ from generator.errors import BusyError, StoreError, StoreMismatchError
 from generator.lock import FILE_NAME, locked
 
 RENEWED = 10.0
-"""Seconds between two signs of life."""
+"""Seconds between two renewals of a lease."""
 STALE = 45.0
-"""Seconds without one after which the holder is taken to be gone."""
+"""Seconds without a renewal after which a lease has run out."""
 
 
 class Lease:
-    """A store's lock file, held.
+    """Lease of a store, as a file that a thread rewrites.
+
+    Args:
+        store: the store.
+        renewed: seconds between two renewals.
 
     Attributes:
-        lost: whether somebody else has taken it.
+        lost: whether another command has taken over the lease.
+        thread: the thread that renews the lease; not started yet.
     """
 
     def __init__(self, store: Store, renewed: float = RENEWED) -> None:
-        self._store = Store(store.address, 0)  # it comes back to it; and nobody is to wait for its end
+        self._store = Store(store.address, 0)  # no retries: the next renewal is one, and `end` must not wait
         self._renewed = renewed
         self._holder = f"process {os.getpid()} on {socket.gethostname()}"
         self._mark = uuid.uuid4().hex
@@ -46,7 +51,7 @@ class Lease:
         self.thread = threading.Thread(target=self._renew, daemon=True)
 
     def content(self) -> bytes:
-        """The next sign of life."""
+        """Return the content of the file for the next renewal."""
         self._count += 1
         return json.dumps({"holder": self._holder, "mark": self._mark, "count": self._count}).encode()
 
@@ -64,14 +69,14 @@ class Lease:
                     return
                 self._store.write(FILE_NAME, self.content())
             except StoreError:
-                pass  # it refuses everybody
+                pass  # no other command can write to the store either
 
     def end(self) -> None:
-        """Let go of it."""
+        """Stop renewing the lease, and remove its file."""
         self._done.set()
         if self.thread.is_alive():
             self.thread.join()
-        with suppress(StoreError):  # what has happened before is the news
+        with suppress(StoreError):  # do not hide the error that ends the run
             if not self.lost and self._is_mine():
                 self._store.remove([FILE_NAME])
 
@@ -83,17 +88,17 @@ def held(
     stale: float = STALE,
     note: Callable[[str], object] = lambda text: None,
 ) -> Iterator[Lease | None]:
-    """Hold the lock of a store.
+    """Hold the lease of a store during the block; yield None for a local folder, which has a lock.
 
     Args:
         store: the store.
         renewed: see RENEWED.
         stale: see STALE.
-        note: is told why it takes a while.
+        note: called with the reason for waiting.
 
     Raises:
-        BusyError: another command holds it.
-        StoreError: the store refuses.
+        BusyError: another command holds the lease.
+        StoreError: the store cannot be read or written.
     """
     if store.is_local:
         with locked(store.directory):
@@ -119,16 +124,16 @@ def _take(store: Store, lease: Lease, stale: float, note: Callable[[str], object
         if seen is not None and found != seen:
             raise BusyError(
                 f"another run ({_holder(found)}) is generating in {store.address}; wait for it, stop it, or "
-                "name another store"
+                "name another store with --store"
             )
         if seen is None:
             note(
-                f"{store.address} has the lock of another run ({_holder(found)}): waiting for up to "
-                f"{stale:.0f} s to see whether that is at work"
+                f"{store.address} has the lock of another run ({_holder(found)}): waiting up to "
+                f"{stale:.0f} s to see whether that run is still active"
             )
         seen = found
         if time.monotonic() > until:
-            store.remove([FILE_NAME])  # its holder is gone
+            store.remove([FILE_NAME])  # the lease has run out
             continue
         time.sleep(min(1.0, stale / 10))
 
@@ -140,50 +145,60 @@ def _holder(content: bytes) -> str:
         return "unknown"
 
 
-CLAIM = f"{FOLDER}/run"
+RUN_MARKER = f"{FOLDER}/run"
+"""The name of the run marker in the store."""
 
 
-def claimed(store: Store, digest: str) -> str:
-    """Claim a store for runs of these settings; what is to be found there from now on.
+def mark_run(store: Store, digest: str) -> str:
+    """Write the run marker for a run, and return its content.
 
-    What a run of the same settings had there, which was killed, stays: its tasks may end what they are at.
+    A marker of a killed run with the same settings stays, so that workers may finish the tasks of that run.
+
+    Args:
+        store: the store.
+        digest: digest of the settings of the run.
     """
-    found = _found(store)
-    if found is None or not found.startswith(f"{digest}-"):
-        found = f"{digest}-{uuid.uuid4().hex}"
-        claim_again(store, found)
-    return found
+    marker = _read_run_marker(store)
+    if marker is None or not marker.startswith(f"{digest}-"):
+        marker = f"{digest}-{uuid.uuid4().hex}"
+        write_run_marker(store, marker)
+    return marker
 
 
-def claim_again(store: Store, claim: str) -> None:
-    """Put it there."""
-    store.write(CLAIM, claim.encode())
+def write_run_marker(store: Store, marker: str) -> None:
+    """Write the run marker `marker` to the store."""
+    store.write(RUN_MARKER, marker.encode())
 
 
-def is_claimed(store: Store, claim: str) -> bool:
-    """Whether a store is in these hands."""
-    return _found(store) == claim
+def has_run_marker(store: Store, marker: str) -> bool:
+    """Whether the store has the run marker `marker`."""
+    return _read_run_marker(store) == marker
 
 
-def check_claim(store: Store, claim: str, patience: float) -> None:
-    """See that this machine has the store of a run before it. What is new in a network's folder may be some
-    seconds late.
+def check_run_marker(store: Store, marker: str, patience: float) -> None:
+    """Check that this machine sees the store of a run, which has the run marker `marker`.
+
+    Args:
+        store: the store.
+        marker: the run marker.
+        patience: seconds to wait for a missing marker: new files in a network folder may show up late.
 
     Raises:
-        StoreMismatchError: it has not, or the run has come to its end.
+        StoreMismatchError: the marker is missing or another one, or the run has ended.
+        StoreError: the store cannot be read.
     """
     until = time.monotonic() + patience
-    while (found := _found(store)) != claim:
+    while (found := _read_run_marker(store)) != marker:
         if found is None and time.monotonic() < until:
             time.sleep(0.5)
             continue
         raise StoreMismatchError(
-            f"the worker on {socket.gethostname()} does not find in {store.address} what this command has "
-            "written there: name a store that all machines have at the same address, with --store"
+            f"the worker on {socket.gethostname()} does not find the file {RUN_MARKER} of this command in "
+            f"{store.address}: name a store that all machines reach at the same address, with --store"
         )
 
 
-def _found(store: Store) -> str | None:
+def _read_run_marker(store: Store) -> str | None:
     with suppress(FileNotFoundError):
-        return store.read(CLAIM).decode("ascii", "replace")
+        return store.read(RUN_MARKER).decode("ascii", "replace")
     return None

@@ -1,4 +1,4 @@
-"""A run on a cluster that is not there: the real tasks, the costs that were measured, so many cores."""
+"""Simulation of a run on a cluster: the real tasks of a plan, and their estimated times."""
 
 import heapq
 from collections import Counter, deque
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from generator.cluster.estimate import (
     STORE_SPEED,
     Cost,
-    cost_of,
-    longest_ways,
-    memory_of,
+    critical_path,
+    memory_estimate,
+    priorities,
     rates_of,
-    urgencies,
+    time_estimate,
 )
-from generator.cluster.settings import Options, Settings
+from generator.cluster.settings import Options, RunSettings
 from generator.cluster.tasks import Kind, Task, task_graph, users_of
-from generator.materials import Scope
+from generator.materials import RunScope
 from generator.plan import Plan, format_bytes, plan
 from generator.run import wanted_metrics
 from tablebase.board.material import Material
@@ -24,26 +24,26 @@ from tablebase.rules.ruleset import Ruleset
 from tablebase.tables.format import Metric
 
 MOST_JOBS = 16
-"""The most cores of a worker, if nothing else is said."""
+"""Default largest number of cores of a worker."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """What a run takes.
+    """Result of a simulated run.
 
     Attributes:
-        workers: how many there are.
-        jobs: cores of each.
-        seconds: until the last task is done.
-        busy: seconds that workers were at work, together.
-        work: seconds of one core that the tasks take, without what they wait for the store.
-        critical: seconds of the longest chain of tasks, with a worker for each at once.
+        workers: number of workers.
+        jobs: cores of each worker.
+        seconds: time until the last task is done.
+        busy: seconds that workers had a task, all workers together.
+        work: core seconds of all tasks, without waiting for the store.
+        critical: seconds of the longest chain of tasks, if each has a worker at once.
         chain: the tasks of this chain.
         read: bytes read from the store.
-        written: bytes written to it.
-        tasks: how many there are, by kind.
-        positions: solved.
-        memory: bytes that each task needs, in order.
+        written: bytes written to the store.
+        tasks: number of tasks, by kind.
+        positions: number of positions solved.
+        memory: bytes of memory that each task needs, rising.
         largest: the task that needs most memory.
     """
 
@@ -63,34 +63,36 @@ class Schedule:
 
     @property
     def idle(self) -> float:
-        """The part of the workers' time that they wait for something to do."""
+        """The part of the workers' time without a task, 0 to 1."""
         return 1 - self.busy / (self.seconds * self.workers)
 
 
 @dataclass
 class _Worker:
-    """What a worker has in memory: what a pair leads to, and its blocks of the advance before."""
+    """A worker, and what it has loaded: the children of a pair, and blocks of the advance before."""
 
     number: int
     pair: Material | None = None
     blocks: tuple[str, ...] = ()
 
 
-def simulate(tasks: Sequence[Task], settings: Settings, workers: int, jobs: int) -> Schedule:
-    """Give tasks to workers as they come free, the most urgent first.
+def simulate(tasks: Sequence[Task], settings: RunSettings, workers: int, jobs: int) -> Schedule:
+    """Simulate a run in which free workers take the tasks of highest priority first.
 
-    A worker that takes up a pair loads the after tables of what that leads to; for the next group of blocks
-    of the same pair, if that comes to it, it has them. Like Dask, this takes whichever worker is free.
+    A worker loads the successor tables that a pair needs. It keeps them for its next task if that is a group
+    of blocks of the same pair. As in Dask, any free worker may get a task.
     """
     positions = {task.key: task.positions for task in tasks}
-    costs = {task.key: cost_of(settings, task, sum(positions[key] for key in task.blocks)) for task in tasks}
+    costs = {
+        task.key: time_estimate(settings, task, sum(positions[key] for key in task.blocks)) for task in tasks
+    }
     by_key = {task.key: task for task in tasks}
     users = users_of(tasks)
-    rest = longest_ways(tasks, settings, jobs)
-    urgency = urgencies(tasks, rest)
-    place = {task.key: number for number, task in enumerate(tasks)}
+    rest = critical_path(tasks, settings, jobs)
+    priority = priorities(tasks, rest)
+    index = {task.key: number for number, task in enumerate(tasks)}
     waiting = {task.key: len(task.needs) for task in tasks}
-    ready = [(-urgency[key], place[key]) for key, count in waiting.items() if not count]
+    ready = [(-priority[key], index[key]) for key, count in waiting.items() if not count]
     heapq.heapify(ready)
     running: list[tuple[float, str, int]] = []
     idle = deque(_Worker(number) for number in range(workers))
@@ -113,14 +115,14 @@ def simulate(tasks: Sequence[Task], settings: Settings, workers: int, jobs: int)
         for user in users[key]:
             waiting[user] -= 1
             if not waiting[user]:
-                heapq.heappush(ready, (-urgency[user], place[user]))
+                heapq.heappush(ready, (-priority[user], index[user]))
     first = max(rest, key=rest.__getitem__)
     chain: list[Task] = []
     step: str | None = first
     while step is not None:
         chain.append(by_key[step])
         step = max(users[step], key=rest.__getitem__, default=None)
-    needs = [memory_of(settings, task) for task in tasks]
+    needs = [memory_estimate(settings, task) for task in tasks]
     return Schedule(
         workers,
         jobs,
@@ -138,8 +140,8 @@ def simulate(tasks: Sequence[Task], settings: Settings, workers: int, jobs: int)
     )
 
 
-def _time(cost: Cost, settings: Settings, jobs: int, worker: _Worker, task: Task) -> tuple[float, float]:
-    """Seconds that a worker takes for a task, and bytes that it reads."""
+def _time(cost: Cost, settings: RunSettings, jobs: int, worker: _Worker, task: Task) -> tuple[float, float]:
+    """Return the seconds that a worker takes for a task, and the bytes that it reads."""
     rate = rates_of(settings)
     loaded = 0.0
     if worker.pair != task.pair:
@@ -149,25 +151,27 @@ def _time(cost: Cost, settings: Settings, jobs: int, worker: _Worker, task: Task
     return cost.seconds(rate, jobs, loaded), cost.read + loaded * rate.packed
 
 
-def plan_of(scope: Scope, metrics: Sequence[Metric], ruleset: Ruleset, jobs: int) -> tuple[Plan, Settings]:
-    """The plan of a run from nothing, and its settings."""
+def plan_of(
+    scope: RunScope, metrics: Sequence[Metric], ruleset: Ruleset, jobs: int
+) -> tuple[Plan, RunSettings]:
+    """Return the plan and the settings of a run without existing tables."""
     wanted = wanted_metrics(scope, metrics, ruleset)
-    settings = Settings("", "", ruleset.name, tuple(wanted), scope.pieces, jobs, 0, 0, 0)
+    settings = RunSettings("", "", ruleset.name, tuple(wanted), scope.pieces, jobs, 0, 0, 0)
     return plan(scope, wanted, jobs, set(), ruleset), settings
 
 
 def simulation_text(
-    scope: Scope, metrics: Sequence[Metric], ruleset: Ruleset, options: Options, cores: int
+    scope: RunScope, metrics: Sequence[Metric], ruleset: Ruleset, options: Options, cores: int
 ) -> Iterator[str]:
-    """What a run from nothing would take on so many cores, in lines for a person."""
+    """Yield the lines that describe a run without existing tables on a cluster of `cores` cores."""
     jobs = options.jobs or min(MOST_JOBS, cores)
     work, settings = plan_of(scope, metrics, ruleset, jobs)
     tasks = task_graph(work, options.task_positions)
     found = simulate(tasks, settings, max(1, cores // jobs), jobs)
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.tasks.most_common())
-    yield f"run        {scope}, from nothing; {','.join(work.metrics)}; {found.positions:,} positions"
-    most = f"{options.task_positions:,} positions"
-    yield f"tasks      {len(tasks):,} ({kinds}), where blocks can be told apart of {most} at the most"
+    metric_list = ",".join(work.metrics)
+    yield f"run        {scope}, without existing tables; {metric_list}; {found.positions:,} positions"
+    yield f"tasks      {len(tasks):,} ({kinds}), split to {options.task_positions:,} positions if possible"
     yield f"work       {_hours(found.work)} of one core"
     yield (
         f"store      {format_bytes(found.read)} read, {format_bytes(found.written)} written, each worker at "
@@ -175,15 +179,15 @@ def simulation_text(
     )
     half = found.memory[len(found.memory) // 2]
     yield (
-        f"memory     {format_bytes(found.memory[-1])} at the most ({found.largest.key}), half of the tasks "
-        f"{format_bytes(half)} or less; less is mapped from disk"
+        f"memory     at most {format_bytes(found.memory[-1])} ({found.largest.key}), half of the tasks "
+        f"{format_bytes(half)} or less; with less, arrays are mapped from disk"
     )
     chain = [str(task.pair) for task in found.chain]
     names = [name for number, name in enumerate(chain) if number == 0 or name != chain[number - 1]]
-    yield f"chain      {_hours(found.critical)} at the least: {' > '.join(names[-6:])}"
+    yield f"chain      at least {_hours(found.critical)}: {' > '.join(names[-6:])}"
     yield (
         f"schedule   {_counted(found.workers, 'worker')} of {_counted(jobs, 'core')}: "
-        f"{_hours(found.seconds)}, waiting {found.idle:.0%} of it"
+        f"{_hours(found.seconds)}, {found.idle:.0%} of it without a task"
     )
 
 

@@ -1,4 +1,4 @@
-"""Settings of a run on a cluster, and the digest of the program that workers must share."""
+"""Settings of a run on a cluster, and the digest of the program that command and workers must share."""
 
 import functools
 import hashlib
@@ -17,8 +17,8 @@ _ROOT = Path(__file__).parents[2]
 
 
 @functools.cache
-def identity() -> str:
-    """The version of this program, and a digest of the sources that tables depend on."""
+def program_digest() -> str:
+    """Return the version of this program with a digest of its sources and of the format of tables."""
     digest = hashlib.sha256(str(FORMAT_VERSION).encode())
     for package in ("generator", "tablebase"):
         for path in sorted((_ROOT / package).rglob("*.py")):
@@ -27,23 +27,23 @@ def identity() -> str:
 
 
 CACHE = 20_000_000_000
-"""Bytes that each worker keeps of the store on its disk, if nothing else is said."""
+"""Default disk space of each worker for copies of files of the store, in bytes."""
 PATIENCE = 180.0
-"""Seconds for which a store may refuse, or a scheduler be gone, before a run gives up."""
+"""Default time in seconds after which a run gives up a failing store or a lost scheduler."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a run on a cluster goes about it.
+    """Options of a run on a cluster.
 
     Attributes:
-        jobs: threads of a task; None for one a core that its worker may use.
-        memory: bytes that a task may take, with less than it needs mapped from the worker's disk; None for
-            what the largest worker offers.
-        cache: bytes that each worker keeps of the store on its disk.
-        task_positions: the most positions of a task.
-        patience: seconds for which store or scheduler may be away.
-        replace: remove the tables that are there, and make all again.
+        jobs: threads of a task; None for one per core of its worker.
+        memory: bytes of memory that a task may take; None for what the largest worker offers. If a task needs
+            more, its large arrays are mapped from the worker's disk.
+        cache: bytes of disk that each worker uses for copies of files of the store.
+        task_positions: largest number of positions of a task.
+        patience: seconds after which the run gives up a failing store or a lost scheduler.
+        replace: whether to remove all tables of the store first.
     """
 
     jobs: int | None = None
@@ -55,21 +55,21 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What all tasks of a run have in common.
+class RunSettings:
+    """Settings that all tasks of a run share.
 
     Attributes:
-        program: the identity of the program that a worker has to be.
-        store: the address of the store.
-        ruleset: the name of the rules that outcomes hold under.
-        metrics: what to store.
-        most_pieces: of all materials.
-        jobs: threads of a task; None for one a core that the worker may use.
-        memory: bytes that a task may take: with less than it needs, its large arrays are mapped.
-        cache: bytes that a worker may keep of the store on its disk.
-        patience: seconds for which the store may refuse.
-        claim: what is to be found in the store, as long as it is this run's (see generator/cluster/lease.py).
-        round: names the round of tasks: what a worker has in memory from another one is no good.
+        program: `program_digest` of the program that a worker must run.
+        store: address of the store.
+        ruleset: name of the ruleset that outcomes hold under.
+        metrics: names of the metrics to store.
+        most_pieces: largest number of pieces of all materials.
+        jobs: threads of a task; None for one per core of its worker.
+        memory: bytes of memory that a task may take. If it needs more, its large arrays are mapped.
+        cache: bytes of disk that a worker uses for copies of files of the store.
+        patience: seconds after which a task gives up a failing store.
+        run_marker: content of the run marker in the store during this run (see generator/cluster/lease.py).
+        round: name of the round of tasks. A worker does not reuse arrays in memory from another round.
     """
 
     program: str
@@ -81,26 +81,26 @@ class Settings:
     memory: int
     cache: int
     patience: float
-    claim: str = ""
+    run_marker: str = ""
     round: str = ""
 
     @property
     def rules(self) -> Ruleset:
-        """The rules that outcomes hold under."""
+        """The ruleset that outcomes hold under."""
         return RULESETS[self.ruleset]
 
     @property
     def wanted(self) -> tuple[Metric, ...]:
-        """What to store."""
+        """The metrics to store."""
         return tuple(Metric(name) for name in self.metrics)
 
     @property
     def with_scores(self) -> bool:
-        """Whether DTW is worked out."""
+        """Whether the solver computes DTW."""
         return Metric.DTW in self.wanted
 
     @cached_property
     def digest(self) -> str:
-        """Of what tasks must agree in to go on from each other."""
+        """Hash of the settings that tasks must share to reuse each other's files (16 hex digits)."""
         parts = {name: asdict(self)[name] for name in ("program", "ruleset", "metrics")}
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]

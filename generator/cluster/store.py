@@ -1,4 +1,4 @@
-"""The store, where all machines of a cluster read and write files, and a worker's cache of it."""
+"""The store, where all machines of a cluster read and write files, and a worker's cache of its files."""
 
 import hashlib
 import os
@@ -23,9 +23,9 @@ T = TypeVar("T")
 _LONGEST_WAIT = 10.0
 _PART = 1 << 22
 _BE_READ = "be read"
-_AT_ONCE = 16  # small files
+_THREADS = 16  # for small files
 _TRIAL = ".trial"
-# What trying again does not mend.
+# Errors that a retry cannot fix.
 _NO_USE: tuple[type[Exception], ...] = (ImportError, NotImplementedError, TypeError, ValueError)
 
 
@@ -33,12 +33,15 @@ class Store:
     """A folder of files at an fsspec address.
 
     Args:
-        address: like `s3://bucket/folder`, or the path of a folder that all machines have. Kept as
-            `address`, an absolute path where it is one.
-        patience: seconds to go on trying for when it refuses.
+        address: an address like `s3://bucket/folder`, or the path of a folder that all machines share.
+        patience: seconds to retry a failed operation.
+
+    Attributes:
+        address: the address; the absolute path of a local folder.
+        is_local: whether the store is a local folder.
 
     Raises:
-        StoreError: there is nothing for such addresses; the message says what to install.
+        StoreError: the address is invalid, or no installed package handles it.
     """
 
     def __init__(self, address: str, patience: float = PATIENCE) -> None:
@@ -47,23 +50,23 @@ class Store:
         try:
             self._fs, self._root = fsspec.url_to_fs(address)
         except (ImportError, ValueError) as error:
-            raise StoreError(f"{address} is no address of a store: {error}") from None
+            raise StoreError(f"{address} is not the address of a store: {error}") from None
         self.is_local = isinstance(self._fs, LocalFileSystem)
         if self.is_local:
-            self.address = self._root  # whole: workers are elsewhere, and a relative one would be another
+            self.address = self._root  # absolute: workers run in other folders
         elif not self._root.strip("/"):
-            raise StoreError(f"{address} is no address of a store: it names no bucket or folder")
+            raise StoreError(f"{address} is not the address of a store: it names no bucket or folder")
 
     @property
     def directory(self) -> Path:
-        """The folder of a local store."""
+        """The path of a local store."""
         return Path(self._root)
 
     def make(self) -> None:
-        """Make the folder, where there are folders; elsewhere, see whether it can be written to.
+        """Make the folder of a local store; check that another store can be written to.
 
         Raises:
-            StoreError: it cannot.
+            StoreError: the folder cannot be made, or the store cannot be written to.
         """
         if self.is_local:
             self._patiently("be made", lambda: self._fs.makedirs(self._root, exist_ok=True))
@@ -72,10 +75,10 @@ class Store:
             self.remove([_TRIAL])
 
     def sizes(self) -> dict[str, int]:
-        """The files there by name (of those in folders, with these), with their sizes in bytes.
+        """Return the sizes of all files in bytes, by name; names of files in folders include the folders.
 
         Raises:
-            StoreError: the store refuses; a part of the list would be taken for all there is.
+            StoreError: the store cannot be listed completely.
         """
         if self.is_local:
             return self._patiently("be listed", lambda: _sizes_in(self.directory))
@@ -89,10 +92,14 @@ class Store:
         try:
             return self._patiently("be listed", find, FileNotFoundError)
         except FileNotFoundError:
-            return {}  # where there are no folders, one without files is not there
+            return {}  # object stores have no empty folders
 
     def read_all(self, names: Iterable[str]) -> list[bytes | None]:
-        """Several small files at once; None for those that are not there."""
+        """Read several small files at once; None stands for a missing file.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
 
         def read(name: str) -> bytes | None:
             try:
@@ -100,15 +107,15 @@ class Store:
             except FileNotFoundError:
                 return None
 
-        with ThreadPoolExecutor(_AT_ONCE) as threads:
+        with ThreadPoolExecutor(_THREADS) as threads:
             return list(threads.map(read, names))
 
     def read(self, name: str, end: int | None = None) -> bytes:
-        """A file, or what stands before `end` in it.
+        """Read a file, or its first `end` bytes.
 
         Raises:
-            FileNotFoundError: it is not there.
-            StoreError: the store refuses.
+            FileNotFoundError: the file is missing.
+            StoreError: the store cannot be read.
         """
         found: bytes = self._patiently(
             _BE_READ, lambda: self._fs.cat_file(self._at(name), end=end), FileNotFoundError
@@ -116,10 +123,10 @@ class Store:
         return found
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a small file, whole or not at all.
+        """Write a small file atomically.
 
         Raises:
-            StoreError: the store refuses.
+            StoreError: the store cannot be written to.
         """
         if self.is_local:
             path = Path(self._at(name))
@@ -128,10 +135,10 @@ class Store:
             self._patiently("be written to", lambda: self._fs.pipe_file(self._at(name), content))
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a small file that is not there yet; False where it is.
+        """Create a small file; return False if it exists.
 
         Raises:
-            StoreError: the store refuses.
+            StoreError: the store cannot be written to.
         """
 
         def create() -> bool:
@@ -139,7 +146,7 @@ class Store:
                 self._fs.pipe_file(self._at(name), content, mode="create")
             except FileExistsError:
                 return False
-            except OSError:  # not every S3 server says what it is that stands in the way
+            except OSError:  # some S3 servers do not say that the file exists
                 self._fs.invalidate_cache()
                 if self._fs.exists(self._at(name)):
                     return False
@@ -149,10 +156,10 @@ class Store:
         return self._patiently("be written to", create)
 
     def put(self, path: Path, name: str) -> FileRecord:
-        """Copy a local file there; returns its size and SHA-256.
+        """Copy a local file to the store; return its size and SHA-256.
 
         Raises:
-            StoreError: the store refuses.
+            StoreError: the store cannot be written to.
         """
         if self.is_local:
             there = Path(self._at(name))
@@ -164,26 +171,27 @@ class Store:
         return FileRecord(path.stat().st_size, digest.hexdigest())
 
     def get(self, name: str, path: Path) -> None:
-        """Copy a file from there.
+        """Copy a file from the store to a local path.
 
         Raises:
-            FileNotFoundError: it is not there.
-            StoreError: the store refuses.
+            FileNotFoundError: the file is missing from the store.
+            StoreError: the store cannot be read.
+            OSError: the local disk is full.
         """
         self._patiently(_BE_READ, lambda: self._fs.get_file(self._at(name), str(path)), FileNotFoundError)
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove files; those that are not there are no matter.
+        """Remove files; missing files are ignored.
 
         Raises:
-            StoreError: the store refuses.
+            StoreError: the store cannot be written to.
         """
 
         def remove(name: str) -> None:
             with suppress(FileNotFoundError):
                 self._fs.rm_file(self._at(name))
 
-        with ThreadPoolExecutor(_AT_ONCE) as threads:
+        with ThreadPoolExecutor(_THREADS) as threads:
             list(threads.map(lambda name: self._patiently("be written to", partial(remove, name)), names))
 
     def _at(self, name: str) -> str:
@@ -195,10 +203,15 @@ class Store:
         return write_atomically(path, parts)
 
     def _patiently(self, what: str, action: Callable[[], T], *answers: type[Exception]) -> T:
-        """Do it, again and again while the store refuses; some exceptions are `answers`, too.
+        """Call `action` and return its result; retry it while the store fails.
+
+        Args:
+            what: what the store is to do, for the error message, like "be read".
+            action: the operation.
+            answers: exceptions that are answers of the store, not failures; they are passed on.
 
         Raises:
-            StoreError: it has refused for too long.
+            StoreError: the operation failed for `patience` seconds, or a retry cannot help.
         """
         until = time.monotonic() + self._patience
         wait = 0.5
@@ -207,13 +220,13 @@ class Store:
                 return action()
             except answers:
                 raise
-            except Exception as error:  # every kind of store has its own
+            except Exception as error:  # each kind of store has its own exceptions
                 if what == _BE_READ and isinstance(error, OSError) and error.errno in NO_ROOM:
-                    raise  # it is this machine that is full
+                    raise  # this machine's disk is full, not the store
                 if isinstance(error, _NO_USE) or time.monotonic() + wait > until:
                     tried = (
-                        f" (tried for {self._patience:.0f} s); what is finished is kept: mend it, then run "
-                        "the same command to go on"
+                        f" (tried for {self._patience:.0f} s); finished work is kept: repair the store, "
+                        "then run the same command to continue"
                     )
                     raise StoreError(
                         f"{self.address} cannot {what}: {type(error).__name__}: {error}"
@@ -230,13 +243,13 @@ def _parts(path: Path) -> Iterable[bytes]:
 
 
 def checksum(path: Path) -> str:
-    """The SHA-256 of a local file."""
+    """Return the SHA-256 of a local file, in hex digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _sizes_in(folder: Path) -> dict[str, int]:
-    """What `Store.sizes` finds in a folder. (fsspec passes over what it cannot read.)"""
+    """Return what `Store.sizes` returns for a local folder. (fsspec would skip what it cannot read.)"""
 
     def refuse(error: OSError) -> None:
         raise error
@@ -250,15 +263,18 @@ def _sizes_in(folder: Path) -> dict[str, int]:
     return found
 
 
-_TRIES = 2  # what is damaged on its way is fetched once more
+_TRIES = 2  # a file that arrives damaged is fetched once more
 
 
-class Cache:
-    """Files of a store on this machine.
+class FileCache:
+    """Copies of files of a store on this machine's disk.
 
     Args:
-        directory: where they are kept; of one process alone.
-        limit: bytes that they may take. What one task needs at once is kept, whatever it takes.
+        directory: the folder of the copies; no other process may use it.
+        limit: bytes of disk for all copies. The files of one task are kept even beyond the limit.
+
+    Attributes:
+        fetched: bytes fetched from the store.
     """
 
     def __init__(self, directory: Path, limit: int) -> None:
@@ -267,12 +283,11 @@ class Cache:
         self._wanted: set[Path] = set()
         self._lock = threading.Lock()
         self.fetched = 0
-        """Bytes that have been fetched from the store."""
         directory.mkdir(parents=True, exist_ok=True)
 
     @contextmanager
     def task(self) -> Iterator[None]:
-        """While a task runs, all that it asks for stays."""
+        """Keep all files that are fetched during the block until its end."""
         self._wanted.clear()
         try:
             yield
@@ -280,15 +295,21 @@ class Cache:
             self._wanted.clear()
 
     def fetch(self, store: Store, name: str, record: FileRecord) -> Path:
-        """A file of the store, by its record: fetched, if it is not here, and checked in any case. Any number
-        of threads may ask, for a file each.
+        """Return the path of a copy of a file of the store: a checked one, fetched if necessary.
+
+        Several threads may call this at once, for different files.
+
+        Args:
+            store: the store.
+            name: the name of the file in the store.
+            record: the size and SHA-256 of the file.
 
         Raises:
-            DamagedFileError: what the store has of this name is not what was written there, or not there.
-            StoreError: the store refuses.
-            OSError: there is no room here.
+            DamagedFileError: the file in the store is missing, or is not what was written.
+            StoreError: the store cannot be read.
+            OSError: the local disk is full.
         """
-        # By what it holds: what has been made anew in the store is another file here.
+        # The name has the checksum, so that a file that was made again in the store is another copy.
         path = self._directory / f"{record.sha256[:16]}-{name.rpartition('/')[2]}"
         with self._lock:
             self._wanted.add(path)
@@ -301,7 +322,7 @@ class Cache:
             try:
                 store.get(name, path)
             except FileNotFoundError:
-                raise DamagedFileError(name, "it is not there any more") from None
+                raise DamagedFileError(name, "it is missing from the store") from None
             except BaseException:
                 path.unlink(missing_ok=True)
                 raise
@@ -312,8 +333,8 @@ class Cache:
         size = path.stat().st_size
         path.unlink()
         if size != record.size:
-            raise DamagedFileError(name, f"it has {size} bytes, where {record.size} were written")
-        raise DamagedFileError(name, "its SHA-256 is not that of what was written")
+            raise DamagedFileError(name, f"it has {size} bytes, and {record.size} were written")
+        raise DamagedFileError(name, "its SHA-256 is not that of the written file")
 
     @staticmethod
     def _is_good(path: Path, record: FileRecord) -> bool:

@@ -1,16 +1,16 @@
 """The tasks of a run on a cluster: their graph, their block counts, and records of those done.
 
-A pair of many positions is cut: each of its runs of blocks (of equal advance of the men) into groups, which
-do not lead to each other, only to those of the advance before. So such a pair is worked on by many workers,
-one advance after another, while others work on other pairs.
+A large pair is split: each of its runs of blocks (of equal advance) is split into groups of blocks. The
+groups of a run do not lead to each other, only to groups of the advance before. So many workers solve such a
+pair, one advance after another, while others solve other pairs.
 
     PAIR        solve a whole pair, and write its tables
-    RESTORE     fill in the after tables of a pair that is solved already, from its tables
+    RESTORE     make the successor tables of a solved pair from its tables
     BLOCKS      solve a group of blocks
-    JOIN        all blocks of a pair are there: what leads to it can be begun
+    JOIN        collect the groups of blocks of a pair, for the pairs that lead to it
     TABLES      write the tables of a pair from the values of its blocks
 
-The after tables that a task leaves in the store are what other tasks go on from.
+A task leaves successor tables in the store. Other tasks load them.
 """
 
 import json
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.materials import both, successor_pairs
+from generator.materials import successor_pairs, with_mirror
 from generator.plan import Plan
 from tablebase.board.material import Material
 from tablebase.tables.files import FileRecord
@@ -35,37 +35,41 @@ _SQUARES = 32
 _LAST_ROW = 7
 
 
-class RunSize(NamedTuple):
-    """A run of blocks: the steps that their men have yet to go, whether they are their own twins, how many
-    they are."""
+class BlockCount(NamedTuple):
+    """Number of blocks of a run.
+
+    Attributes:
+        steps_to_go: advance of the run: steps that the men have yet to make to their last rows.
+        self_mirrored: whether the blocks are their own mirrors.
+        blocks: number of blocks.
+    """
 
     steps_to_go: int
-    twins: bool
+    self_mirrored: bool
     blocks: int
 
 
-def run_sizes(pair: Material) -> list[RunSize]:
-    """The runs of `Blocks(pair)`, in their order.
+def block_counts(pair: Material) -> list[BlockCount]:
+    """Return the number of blocks of each run of `Blocks(pair)`, in the order of the runs.
 
-    Squares are gone through one by one: each has a man of either side, with so many steps to go, or none. For
-    blocks that are their own twins, two squares at a time that a turn of the board swaps: both empty, or a
-    man of each side.
+    The blocks are counted, not listed: square by square, with no man or a man of either side, whose steps are
+    added. Self-mirrored blocks are counted by pairs of opposite squares: both empty, or a man of each side.
     """
     every = _placements(pair.own_men, pair.other_men)
     if pair != pair.mirror:
-        return [RunSize(steps, False, count) for steps, count in enumerate(every.tolist()) if count]
-    own_twins = _twin_placements(pair.own_men, len(every))
+        return [BlockCount(steps, False, count) for steps, count in enumerate(every.tolist()) if count]
+    self_mirrored = _self_mirrored_placements(pair.own_men, len(every))
     found = []
-    for steps, (count, twins) in enumerate(zip(every.tolist(), own_twins.tolist(), strict=True)):
-        if count > twins:
-            found.append(RunSize(steps, False, (count - twins) // 2))
-        if twins:
-            found.append(RunSize(steps, True, twins))
+    for steps, (count, mirrored) in enumerate(zip(every.tolist(), self_mirrored.tolist(), strict=True)):
+        if count > mirrored:
+            found.append(BlockCount(steps, False, (count - mirrored) // 2))
+        if mirrored:
+            found.append(BlockCount(steps, True, mirrored))
     return found
 
 
 def _placements(own: int, other: int) -> NDArray[np.int64]:
-    """How many placements of so many men of each side there are, by steps to go."""
+    """Return the number of placements of men of both sides, shape (steps,), int64, by steps to go."""
     counts = np.zeros((own + 1, other + 1, _LAST_ROW * (own + other) + 1), np.int64)
     counts[0, 0, 0] = 1
     for square in range(_SQUARES):
@@ -80,13 +84,13 @@ def _placements(own: int, other: int) -> NDArray[np.int64]:
     return found
 
 
-def _twin_placements(men: int, length: int) -> NDArray[np.int64]:
-    """Those of so many men a side that are their own twins."""
+def _self_mirrored_placements(men: int, length: int) -> NDArray[np.int64]:
+    """Return the number of self-mirrored placements of `men` men a side, shape (length,), by steps to go."""
     counts = np.zeros((men + 1, length), np.int64)
     counts[0, 0] = 1
     for square in range(_SQUARES // 2):
         before = counts.copy()
-        # A man on this square and the other side's on its opposite, or the other way round.
+        # An own man on this square and another man on the opposite square, or the reverse.
         for row in (square // 4, _LAST_ROW - square // 4):
             steps = 2 * (_LAST_ROW - row)
             if row < _LAST_ROW and steps < length:
@@ -96,11 +100,11 @@ def _twin_placements(men: int, length: int) -> NDArray[np.int64]:
 
 
 TASK_POSITIONS = 1_000_000_000
-"""The most positions of a task, if its pair has blocks to tell apart: some minutes' work of one core."""
+"""Default largest number of positions of a task: some minutes of work of one core."""
 
 
 class Kind(StrEnum):
-    """What a task does."""
+    """Kinds of tasks."""
 
     PAIR = "pair"
     RESTORE = "restore"
@@ -111,18 +115,19 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Task:
-    """One thing to do.
+    """Unit of work of one worker.
 
     Attributes:
-        kind: what.
-        pair: of which pair of materials.
-        positions: how many it solves.
-        children: keys of the tasks that leave the after tables of all pairs that this one leads to.
-        blocks: keys of the tasks whose blocks it needs: those of the advance before; all of the pair.
-        leaves_afters: whether it is to leave after tables.
-        run: of blocks: the number of their run.
-        first: the first of them, as `Blocks` counts.
-        last: the end of them.
+        kind: the kind of task.
+        pair: the pair of materials.
+        positions: number of positions that the task solves.
+        children: keys of the tasks that leave the successor tables of all pairs that this pair leads to.
+        blocks: keys of the tasks whose blocks this task needs: those of the advance before for BLOCKS, all of
+            the pair for JOIN and TABLES.
+        leaves_successors: whether the task leaves successor tables.
+        run: number of the run of the blocks; BLOCKS only.
+        first: number of the first block; BLOCKS only.
+        last: number after that of the last block; BLOCKS only.
     """
 
     kind: Kind
@@ -130,30 +135,30 @@ class Task:
     positions: int = 0
     children: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
-    leaves_afters: bool = True
+    leaves_successors: bool = True
     run: int = 0
     first: int = 0
     last: int = 0
 
     @cached_property
     def key(self) -> str:
-        """Its name."""
+        """The name of the task, unique in a run."""
         name = f"{self.kind}-{self.pair}"
         return f"{name}-{self.run:02}-{self.first}-{self.last}" if self.kind is Kind.BLOCKS else name
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The keys of all tasks that must be done before."""
+        """The keys of all tasks that must be done before this one."""
         return self.children + self.blocks
 
 
 def task_graph(work: Plan, most_positions: int = TASK_POSITIONS, there: Container[str] = ()) -> list[Task]:
-    """All tasks of a plan, each after all that it needs.
+    """Return all tasks of a plan, each after the tasks that it needs.
 
     Args:
         work: the plan.
-        most_positions: cut pairs of more into groups of blocks of so many at most.
-        there: keys of tasks that have been done and that are gone on from, where a pair is solved already.
+        most_positions: largest number of positions of a task; larger pairs are split into groups of blocks.
+        there: keys of finished tasks whose successor tables are in the store.
     """
     tasks: list[Task] = []
     last_of: dict[Material, str] = {}
@@ -168,18 +173,18 @@ def task_graph(work: Plan, most_positions: int = TASK_POSITIONS, there: Containe
             last = _done_before(pair, there) or Task(Kind.RESTORE, pair, children=children)
             if last.kind is Kind.RESTORE and pair.men:
                 groups = _groups(pair, children, most_positions)
-                if all(group.key in there for group in groups):  # its tables came before it was joined
+                if all(group.key in there for group in groups):  # its tables were written before its JOIN
                     tasks += groups
                     last = Task(Kind.JOIN, pair, blocks=tuple(group.key for group in groups))
             tasks.append(last)
         elif (positions := _positions(pair)) <= most_positions or not pair.men:
-            last = Task(Kind.PAIR, pair, positions, children, leaves_afters=leaves)
+            last = Task(Kind.PAIR, pair, positions, children, leaves_successors=leaves)
             tasks.append(last)
         else:
             groups = _groups(pair, children, most_positions)
             tasks += groups
             every = tuple(group.key for group in groups)
-            tasks.append(Task(Kind.TABLES, pair, blocks=every, leaves_afters=False))
+            tasks.append(Task(Kind.TABLES, pair, blocks=every, leaves_successors=False))
             last = Task(Kind.JOIN, pair, blocks=every)
             if leaves:
                 tasks.append(last)
@@ -188,7 +193,7 @@ def task_graph(work: Plan, most_positions: int = TASK_POSITIONS, there: Containe
 
 
 def _done_before(pair: Material, there: Container[str]) -> Task | None:
-    """The task that has left the after tables of a solved pair, if one has."""
+    """Return the finished task that left the successor tables of a solved pair, or None."""
     for kind in (Kind.PAIR, Kind.JOIN, Kind.RESTORE):
         task = Task(kind, pair)
         if task.key in there:
@@ -197,7 +202,7 @@ def _done_before(pair: Material, there: Container[str]) -> Task | None:
 
 
 def _positions(pair: Material) -> int:
-    return sum(material.positions for material in both(pair))
+    return sum(material.positions for material in with_mirror(pair))
 
 
 def _groups(pair: Material, children: tuple[str, ...], most_positions: int) -> list[Task]:
@@ -205,10 +210,10 @@ def _groups(pair: Material, children: tuple[str, ...], most_positions: int) -> l
     before: tuple[str, ...] = ()
     this: list[str] = []
     steps = first = 0
-    for number, run in enumerate(run_sizes(pair)):
+    for number, run in enumerate(block_counts(pair)):
         if run.steps_to_go != steps:
             before, this, steps = tuple(this), [], run.steps_to_go
-        sides = 1 if run.twins else 2
+        sides = 1 if run.self_mirrored else 2
         size = max(1, most_positions // (sides * pair.block_size))
         parts = -(-run.blocks // size)
         bounds = [first + run.blocks * part // parts for part in range(parts + 1)]
@@ -222,7 +227,7 @@ def _groups(pair: Material, children: tuple[str, ...], most_positions: int) -> l
 
 
 def users_of(tasks: Iterable[Task]) -> dict[str, set[str]]:
-    """By key, the keys of the tasks that need it."""
+    """Return the keys of the tasks that need each task, by key."""
     found: dict[str, set[str]] = {}
     for task in tasks:
         found.setdefault(task.key, set())
@@ -232,7 +237,7 @@ def users_of(tasks: Iterable[Task]) -> dict[str, set[str]]:
 
 
 FOLDER = "work"
-"""The folder of the store for what tasks leave to one another."""
+"""The folder of the store for the files that tasks leave for other tasks."""
 RECORD = ".json"
 AFTER, VALUES, BALANCE, FORGET = ".after", ".values", ".balance", ".forget"
 _OURS = re.compile(
@@ -242,33 +247,35 @@ _OURS = re.compile(
 
 
 def record_name(key: str) -> str:
-    """The name in the store of what is known of a task."""
+    """Return the name of a task's record in the store."""
     return f"{FOLDER}/{key}{RECORD}"
 
 
 def is_of_tasks(name: str) -> bool:
-    """Whether this is the name of what a task has left, or was leaving when it was cut short: a folder of
-    this name may have been there before, with files that are none of our business."""
+    """Whether a name in the store is that of a file of a task, complete or temporary.
+
+    Other files in the folder belong to the user.
+    """
     return _OURS.fullmatch(name) is not None
 
 
 @dataclass(frozen=True)
-class Record:
-    """A task that is done.
+class TaskRecord:
+    """Record of a finished task.
 
     Attributes:
-        key: of the task.
+        key: key of the task.
         pair: its pair of materials.
-        settings: the digest of the settings that it was done under.
-        files: what it left for other tasks, by name in the store.
-        slices: what the manifest is to say of the materials whose tables it wrote.
+        settings: digest of the settings of its run.
+        files: files that the task left for other tasks, by name in the store.
+        slices: manifest entries of the materials whose tables the task wrote, as JSON, by material.
         lacking: whether some position that is decided under the king-moves rule has no DTB within the limit.
-        positions: how many it solved.
-        seconds: what it took, by what was done: "loading", "working", "storing".
-        cores: seconds of processors for it, by the same.
-        fetched: bytes that it fetched from the store.
-        memory: bytes of memory at the most, of its process until then.
-        worker: who did it.
+        positions: number of positions that the task solved.
+        seconds: duration by activity: "loading", "working", "storing".
+        cores: processor seconds by activity.
+        fetched: bytes that the task fetched from the store.
+        memory: peak memory of its process until its end, in bytes.
+        worker: host and process of the worker.
     """
 
     key: str
@@ -286,16 +293,16 @@ class Record:
 
     @property
     def name(self) -> str:
-        """Its own name in the store."""
+        """The name of the record in the store."""
         return record_name(self.key)
 
     def to_json(self) -> bytes:
-        """As it stands in the store."""
+        """Return the record as JSON, its content in the store."""
         return json.dumps(asdict(self), indent=1).encode()
 
     @classmethod
-    def from_json(cls, content: bytes) -> "Record | None":
-        """Read it back; None where it is no such thing."""
+    def from_json(cls, content: bytes) -> "TaskRecord | None":
+        """Return the record of a JSON text; None if the text is not a record."""
         try:
             data = json.loads(content)
             data["files"] = {name: FileRecord(*record) for name, record in data["files"].items()}
@@ -304,12 +311,12 @@ class Record:
             return None
 
     def slice_records(self) -> dict[Material, SliceRecord]:
-        """Its entries of the manifest."""
+        """Return the manifest entries of the tables that the task wrote."""
         return {Material.parse(text): slice_from_json(text, entry) for text, entry in self.slices.items()}
 
 
 def slices_to_json(slices: dict[Material, SliceRecord]) -> dict[str, Any]:
-    """Entries of the manifest, as a record has them."""
-    # As JSON has it, so that a record is the same whether it has been in the store or not.
+    """Return manifest entries as JSON data, for a record."""
+    # Through JSON text, so that a record is the same before and after it was in the store.
     found: dict[str, Any] = json.loads(json.dumps({str(m): slice_to_json(of) for m, of in slices.items()}))
     return found

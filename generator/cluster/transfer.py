@@ -1,8 +1,10 @@
-"""After tables and DTB scores as files that travel between tasks.
+"""Files of arrays that tasks leave for other tasks: successor tables, values and DTB scores.
 
-u64         length of what comes next
-JSON        a list of [name, dtype, count]
-zstd        the arrays one after another, with a checksum at the end
+Format of a file:
+
+    u64, little-endian    length of the JSON text
+    JSON                  list of [name, dtype, count], one for each array
+    zstd frame            all arrays in that order, with a checksum
 """
 
 import json
@@ -15,9 +17,9 @@ import zstandard
 from numpy.typing import NDArray
 
 from generator.errors import DamagedFileError
-from generator.materials import both
+from generator.materials import with_mirror
 from generator.memory import Memory
-from generator.solver import successors as afters
+from generator.solver import successors
 from generator.solver.blocks import PlacedBlocks
 from generator.solver.solver import SliceSolver
 from generator.solver.successors import (
@@ -33,45 +35,54 @@ from generator.solver.successors import (
 )
 from tablebase.board.material import Material
 
-_LEVEL = 1  # they are read a few times: time counts more than size
-_AT_ONCE = 1 << 26
+_LEVEL = 1  # files are read only a few times: time counts more than size
+_CHUNK_BYTES = 1 << 26
 
 Arrays = Mapping[str, NDArray[Any]]
-Room = Callable[[str, np.dtype[Any], int], NDArray[Any]]
+Allocator = Callable[[str, np.dtype[Any], int], NDArray[Any]]
+"""Returns the array to read into, by its name, dtype and count."""
 
 
 def write_arrays(path: Path, arrays: Arrays, threads: int = 1) -> None:
-    """Write arrays of one dimension to a file.
+    """Write one-dimensional arrays to a file.
+
+    Args:
+        path: the file.
+        arrays: the arrays, by name.
+        threads: number of threads that compress.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     head = json.dumps([[name, array.dtype.str, len(array)] for name, array in arrays.items()]).encode()
-    # Never 0, which makes other bytes: a task that is done twice is to leave the same.
+    # 0 threads make other bytes than 1 or more, and a repeated task must write the same bytes.
     compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True, threads=max(1, threads))
     with path.open("wb") as file:
         file.write(len(head).to_bytes(8, "little") + head)
         with compressor.stream_writer(file, closefd=False) as stream:
             for array in arrays.values():
                 data = np.ascontiguousarray(array).view(np.uint8).data
-                for first in range(0, len(data), _AT_ONCE):
-                    stream.write(data[first : first + _AT_ONCE])
+                for first in range(0, len(data), _CHUNK_BYTES):
+                    stream.write(data[first : first + _CHUNK_BYTES])
 
 
-def _new_room(name: str, kind: np.dtype[Any], count: int) -> NDArray[Any]:
+def _new_array(name: str, kind: np.dtype[Any], count: int) -> NDArray[Any]:
     return np.empty(count, kind)
 
 
-def read_arrays(path: Path, room: Room = _new_room) -> dict[str, NDArray[Any]]:
+def read_arrays(path: Path, allocate: Allocator = _new_array) -> dict[str, NDArray[Any]]:
     """Read a file of arrays.
 
     Args:
         path: the file.
-        room: gives, by name, dtype and count, the array to read into.
+        allocate: returns the array to read into.
+
+    Returns:
+        The arrays, by name.
 
     Raises:
-        DamagedFileError: the file is not what was written; arrays that were given are in disorder then.
-        OSError: it cannot be read.
+        DamagedFileError: the file is damaged; the contents of the arrays are undefined.
+        OSError: the file cannot be read.
     """
     found = {}
     try:
@@ -79,10 +90,10 @@ def read_arrays(path: Path, room: Room = _new_room) -> dict[str, NDArray[Any]]:
             head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
             with zstandard.ZstdDecompressor().stream_reader(file, closefd=False) as stream:
                 for name, kind, count in head:
-                    found[name] = room(name, np.dtype(kind), count)
+                    found[name] = allocate(name, np.dtype(kind), count)
                     _fill(stream, found[name])
                 if stream.read(1):
-                    raise ValueError("it goes on after its end")
+                    raise ValueError("there is data after its end")
     except (zstandard.ZstdError, ValueError, TypeError, EOFError) as error:
         raise DamagedFileError(path.name, str(error)) from None
     return found
@@ -91,13 +102,13 @@ def read_arrays(path: Path, room: Room = _new_room) -> dict[str, NDArray[Any]]:
 def _fill(stream: Any, array: NDArray[Any]) -> None:
     left = array.view(np.uint8).data
     while len(left):
-        count = stream.readinto(left[:_AT_ONCE])
+        count = stream.readinto(left[:_CHUNK_BYTES])
         if not count:
-            raise EOFError("it ends too early")
+            raise EOFError("it is cut off")
         left = left[count:]
 
 
-# Names of arrays are "0.lost" and so on: which of `both`, and which part.
+# Names of arrays are like "0.lost": the index of the material in `with_mirror(pair)`, and the part.
 _SCORE, _LOST, _WON = "score", "lost", "won"
 _PARTS = (_SCORE, _LOST, _WON)
 _NUMBERS = "blocks"
@@ -106,10 +117,10 @@ _FORGET = "forget"
 _BITS = "bits"
 
 
-def whole(tables: SuccessorTables, pair: Material) -> dict[str, NDArray[Any]]:
-    """The after tables of a pair."""
+def pair_arrays(tables: SuccessorTables, pair: Material) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the successor tables of a whole pair."""
     found: dict[str, NDArray[Any]] = {}
-    for side, material in enumerate(both(pair)):
+    for side, material in enumerate(with_mirror(pair)):
         for name, part in zip(_PARTS, parts_of(tables, material), strict=True):
             found[f"{side}.{name}"] = part
         begin, end = np.searchsorted(tables.exceptions.words, _words_of(tables, material))
@@ -119,20 +130,20 @@ def whole(tables: SuccessorTables, pair: Material) -> dict[str, NDArray[Any]]:
     return found
 
 
-def of_blocks(
+def block_arrays(
     tables: SuccessorTables, pair: Material, placed: PlacedBlocks, board_words: Iterable[OutcomeExceptions]
 ) -> dict[str, NDArray[Any]]:
-    """The after tables of some blocks.
+    """Return the arrays of the successor tables of some blocks.
 
     Args:
-        tables: all after tables.
-        pair: the pair that the blocks are of.
+        tables: the successor tables of all materials.
+        pair: the pair of the blocks.
         placed: the blocks.
-        board_words: what of them is otherwise on the board.
+        board_words: the words of the blocks that differ without draw rules.
     """
     listed = list(board_words)
     found: dict[str, NDArray[Any]] = {}
-    for side, (material, numbers) in enumerate(zip(both(pair), _numbers(pair, placed), strict=True)):
+    for side, (material, numbers) in enumerate(zip(with_mirror(pair), _numbers(pair, placed), strict=True)):
         found[f"{side}.{_NUMBERS}"] = numbers
         for name, part in zip(_PARTS, parts_of(tables, material), strict=True):
             if len(part) and _is_packed(material, name):
@@ -142,7 +153,7 @@ def of_blocks(
                 found[f"{side}.{name}"] = _by_block(part, material, name)[numbers].reshape(-1)
         first, last = _words_of(tables, material)
         mine = [(part.words >= first) & (part.words < last) for part in listed]
-        # In order, as threads list them in any.
+        # Sort them: threads list them in any order.
         numbers_listed = [part.words[here] for part, here in zip(listed, mine, strict=True)]
         order = np.argsort(np.concatenate([np.zeros(0, np.int64), *numbers_listed]), kind="stable")
         for number, field in enumerate(OutcomeExceptions._fields):
@@ -153,30 +164,42 @@ def of_blocks(
     return found
 
 
-def load(tables: SuccessorTables, pair: Material, path: Path, memory: Memory) -> list[OutcomeExceptions]:
-    """Fill in after tables from a file of either kind; returns what of them is otherwise on the board. Any
-    number of threads may do this, with a file each.
+def load_successors(
+    tables: SuccessorTables, pair: Material, path: Path, memory: Memory
+) -> list[OutcomeExceptions]:
+    """Load successor tables from a file with the arrays of `pair_arrays` or `block_arrays`.
+
+    Several threads may call this at once, for different files.
+
+    Args:
+        tables: the successor tables to fill.
+        pair: the pair of the file.
+        path: the file.
+        memory: the allocator of the successor tables.
+
+    Returns:
+        The words of the file that differ without draw rules, for each material of the pair.
 
     Raises:
-        DamagedFileError: the file is damaged, and the after tables are in disorder.
-        OSError: it cannot be read.
+        DamagedFileError: the file is damaged; the contents of the successor tables are undefined.
+        OSError: the file cannot be read, or the disk of mapped tables is full.
     """
-    sides = both(pair)
+    sides = with_mirror(pair)
     kept: dict[str, NDArray[Any]] = {}
-    places = {
+    targets = {
         f"{side}.{name}": part
         for side, material in enumerate(sides)
         for name, part in zip(_PARTS, parts_of(tables, material), strict=True)
     }
 
-    def room(name: str, kind: np.dtype[Any], count: int) -> NDArray[Any]:
-        if name in places and len(places[name]) == count:  # a whole one: read straight into its place
-            memory.take(places[name])
-            return places[name]
+    def allocate(name: str, kind: np.dtype[Any], count: int) -> NDArray[Any]:
+        if name in targets and len(targets[name]) == count:  # of a whole slice: read directly into the table
+            memory.reserve_disk(targets[name])
+            return targets[name]
         kept[name] = np.empty(count, kind)
         return kept[name]
 
-    read_arrays(path, room)
+    read_arrays(path, allocate)
     board = []
     for side, material in enumerate(sides):
         numbers = kept.get(f"{side}.{_NUMBERS}")
@@ -184,12 +207,12 @@ def load(tables: SuccessorTables, pair: Material, path: Path, memory: Memory) ->
             bits, values = kept.get(f"{side}.{name}.{_BITS}"), kept.get(f"{side}.{name}")
             if numbers is not None and bits is not None:
                 size = words_in_block(material)
-                memory.take(places[f"{side}.{name}"])
-                unpacked = np.unpackbits(bits, count=len(numbers) * size)
-                write_block_bits(places[f"{side}.{name}"], numbers, size, unpacked)
+                target = targets[f"{side}.{name}"]
+                memory.reserve_disk(target)
+                write_block_bits(target, numbers, size, np.unpackbits(bits, count=len(numbers) * size))
             if numbers is not None and values is not None:
-                target = places[f"{side}.{name}"]
-                memory.take(target)
+                target = targets[f"{side}.{name}"]
+                memory.reserve_disk(target)
                 by_block = _by_block(target, material, name)
                 by_block[numbers] = values.reshape(len(numbers), -1)
         listed = OutcomeExceptions(*(kept[f"{side}.{_BOARD}.{field}"] for field in OutcomeExceptions._fields))
@@ -197,49 +220,59 @@ def load(tables: SuccessorTables, pair: Material, path: Path, memory: Memory) ->
     return board
 
 
-def forgotten(tables: SuccessorTables, pair: Material, places: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    """The places of the positions of a pair that both counters draw together, for `load_forgotten`."""
+def drawn_arrays(
+    tables: SuccessorTables, pair: Material, places: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
+    """Return arrays for `load_drawn`: the positions of a pair that both counters together make drawn.
+
+    Args:
+        tables: the successor tables.
+        pair: the pair.
+        places: shape (n, 2), int64: word and lane of each position in the successor tables.
+    """
     found: dict[str, NDArray[Any]] = {}
-    for side, material in enumerate(both(pair)):
+    for side, material in enumerate(with_mirror(pair)):
         first, last = _words_of(tables, material)
         here = places[(places[:, 0] >= first) & (places[:, 0] < last)] - np.array([first, 0])
         found[f"{side}.{_FORGET}"] = np.ascontiguousarray(here).reshape(-1)
     return found
 
 
-def load_forgotten(crew: SliceSolver, pair: Material, path: Path) -> None:
-    """Let after tables, all of which are loaded, forget what a file says.
+def load_drawn(crew: SliceSolver, pair: Material, path: Path) -> None:
+    """Mark the positions of a file of `drawn_arrays` as drawn in the successor tables.
+
+    All successor tables of the pair must be loaded.
 
     Raises:
         DamagedFileError: the file is damaged.
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     found = read_arrays(path)
     places = [
         found[f"{side}.{_FORGET}"].reshape(-1, 2) + np.array([_words_of(crew.successors, material)[0], 0])
-        for side, material in enumerate(both(pair))
+        for side, material in enumerate(with_mirror(pair))
     ]
     crew.mark_drawn(np.concatenate(places))
 
 
 def score_arrays(parts: Iterable[NDArray[np.uint8]]) -> dict[str, NDArray[Any]]:
-    """The scores to the balance change of some blocks (`DtbScores.parts`)."""
+    """Return the arrays of DTB scores of some blocks, from `DtbScores.parts`."""
     return {f"{side}.{_SCORE}": part for side, part in enumerate(parts)}
 
 
 def read_scores(path: Path, parts: Iterable[NDArray[np.uint8]]) -> None:
-    """Read them back into where they belong.
+    """Read DTB scores from a file of `score_arrays` into the arrays `parts`.
 
     Raises:
-        DamagedFileError: the file is damaged, and the scores are in disorder.
-        OSError: it cannot be read.
+        DamagedFileError: the file is damaged; the contents of the arrays are undefined.
+        OSError: the file cannot be read.
     """
-    rooms = score_arrays(parts)
-    read_arrays(path, lambda name, kind, count: rooms[name])
+    targets = score_arrays(parts)
+    read_arrays(path, lambda name, kind, count: targets[name])
 
 
 def _numbers(pair: Material, placed: PlacedBlocks) -> list[NDArray[np.int64]]:
-    """The numbers of blocks in the after tables of `both`."""
+    """Return the block numbers in the successor tables, for each material of `with_mirror(pair)`."""
     numbers = block_numbers(placed.men)
     turned = block_numbers(placed.turned_men[placed.first_index[:, 1] >= 0])
     return [np.concatenate((numbers, turned))] if pair == pair.mirror else [numbers, turned]
@@ -255,7 +288,7 @@ def _by_block(part: NDArray[Any], material: Material, name: str) -> NDArray[Any]
 
 
 def _words_of(tables: SuccessorTables, material: Material) -> tuple[int, int]:
-    first = afters.first_word(tables, material)
+    first = successors.first_word(tables, material)
     return first, first + words(material)
 
 

@@ -1,4 +1,4 @@
-"""What a worker does: one task at a time with all its cores, sharing nothing with others but the store."""
+"""The worker: it does one task at a time with all its cores, and shares only the store with other workers."""
 
 import os
 import resource
@@ -13,10 +13,10 @@ from pathlib import Path
 
 from distributed import get_worker
 
-from generator.cluster.estimate import memory_of
-from generator.cluster.lease import check_claim
-from generator.cluster.settings import Settings, identity
-from generator.cluster.store import Cache, Store
+from generator.cluster.estimate import memory_estimate
+from generator.cluster.lease import check_run_marker
+from generator.cluster.settings import RunSettings, program_digest
+from generator.cluster.store import FileCache, Store
 from generator.cluster.tasks import (
     AFTER,
     BALANCE,
@@ -24,23 +24,23 @@ from generator.cluster.tasks import (
     FORGET,
     VALUES,
     Kind,
-    Record,
     Task,
+    TaskRecord,
     record_name,
     slices_to_json,
 )
 from generator.cluster.transfer import (
     Arrays,
-    forgotten,
-    of_blocks,
+    block_arrays,
+    drawn_arrays,
+    pair_arrays,
     read_arrays,
     score_arrays,
-    whole,
     write_arrays,
 )
-from generator.cluster.workspace import Bench
+from generator.cluster.workspace import PairWorkspace
 from generator.errors import ClusterError, ProgramMismatchError
-from generator.materials import both
+from generator.materials import with_mirror
 from generator.plan import available_cores
 from generator.solver.blocks import Blocks
 from generator.solver.files import restore_pair, restores_from, write_pair
@@ -53,100 +53,102 @@ from tablebase.tables.manifest import SliceRecord
 
 Known = Mapping[Material, SliceRecord]
 
-# Groups of one pair share a bench, which the first of them makes; others may need a little more.
-_LEFT_FREE = 0.9
+# Groups of a pair share the workspace that the first of them makes. Later ones may need a little more memory.
+_USABLE_MEMORY = 0.9
 _one_at_a_time = threading.Lock()
-_kept: list[Bench] = []  # of the pair that was worked on last: one at most
+_kept: list[PairWorkspace] = []  # the workspace of the last pair, or none
 
 
 def run_task(
-    settings: Settings, task: Task, tables: Known, earlier: Mapping[str, Task], *before: Record
-) -> Record:
-    """Do a task, leave in the store what follows from it, and its record last of all.
+    settings: RunSettings, task: Task, tables: Known, earlier: Mapping[str, Task], *before: TaskRecord
+) -> TaskRecord:
+    """Do a task, write its files to the store and then its record, and return the record.
 
     Args:
-        settings: of the run.
+        settings: the settings of the run.
         task: the task.
-        tables: what is there of the tables of its pair, by material.
-        earlier: the tasks whose blocks it needs, by key.
-        before: the records of the tasks that it needs, in the order of `task.needs`.
+        tables: the manifest entries of the existing tables of its pair, by material.
+        earlier: the tasks whose blocks the task needs, by key.
+        before: the records of the tasks that the task needs, in the order of `task.needs`.
 
     Raises:
-        ProgramMismatchError: this worker is of another version than the command.
-        DamagedFileError: a file of the store is not what was written there.
-        ClusterError: this worker has not got the disk or the memory for it.
-        StoreError: the store refuses, or is not the command's.
-        GenerationError: see `generate`.
+        ProgramMismatchError: this worker runs another version of the program than the command.
+        DamagedFileError: a file of the store is not what was written.
+        ClusterError: this worker has too little disk or memory for the task.
+        StoreMismatchError: this worker does not see the run marker of the command in the store.
+        StoreError: the store cannot be read or written.
+        DistanceOverflowError: a distance does not fit the solver.
     """
-    if identity() != settings.program:
+    if program_digest() != settings.program:
         raise ProgramMismatchError(
-            f"the worker on {socket.gethostname()} is {identity()}, and the command {settings.program}: "
-            "install the same version on both; what is finished is kept, and the same command goes on"
+            f"the worker on {socket.gethostname()} runs version {program_digest()}, and the command is "
+            f"version {settings.program}: install the same version on both; finished work is kept, and the "
+            "same command continues"
         )
     store = Store(settings.store, settings.patience)
     _check(store, settings)
     if (record := _record_of(store, settings, task)) is not None:
-        return record  # somebody has done it, and his worker is gone with what he knew
+        return record  # a worker has finished it and was lost before it could report
     home = Path(_home())
     try:
         with _one_at_a_time:
-            cache = Cache(home / "shashki-cache", settings.cache)
+            cache = FileCache(home / "shashki-cache", settings.cache)
             with cache.task(), tempfile.TemporaryDirectory(dir=home, prefix="shashki-task-") as folder:
                 return _Worker(settings, task, tables, earlier, before, store, cache, Path(folder)).run()
-    except OSError as error:  # of the store they are StoreErrors
-        lacks = f"cannot write to its disk, {home} ({error.strerror or error})"
-        raise ClusterError(
-            _lacking(lacks, "make room there, or start it with another --local-directory")
+    except OSError as error:  # of the local disk; the store raises StoreError
+        fault = f"cannot write to its disk, {home} ({error.strerror or error})"
+        raise _worker_error(
+            fault, "free disk space there, or start it with another --local-directory"
         ) from None
     except MemoryError as error:
-        lacks = f"has not got the memory for {task.key} ({error})"
-        raise ClusterError(_lacking(lacks, "give a smaller --memory, or let it offer less")) from None
+        fault = f"has too little memory for {task.key} ({error})"
+        raise _worker_error(fault, "use a smaller --memory, or let the worker offer less") from None
 
 
-def _lacking(lacks: str, remedy: str) -> str:
-    return (
-        f"the worker on {socket.gethostname()} {lacks}: {remedy}; what is finished is kept, and the same "
-        "command goes on"
+def _worker_error(fault: str, remedy: str) -> ClusterError:
+    return ClusterError(
+        f"the worker on {socket.gethostname()} {fault}: {remedy}; finished work is kept, and the same "
+        "command continues"
     )
 
 
-def _record_of(store: Store, settings: Settings, task: Task) -> Record | None:
-    """What the store has of a task that is done."""
+def _record_of(store: Store, settings: RunSettings, task: Task) -> TaskRecord | None:
+    """Return the record of a task that a run with the same settings has finished; None if there is none."""
     with suppress(FileNotFoundError):
-        record = Record.from_json(store.read(record_name(task.key)))
+        record = TaskRecord.from_json(store.read(record_name(task.key)))
         if record is not None and record.settings == settings.digest:
             return record
     return None
 
 
-def _check(store: Store, settings: Settings) -> None:
-    check_claim(store, settings.claim, settings.patience / 6)
+def _check(store: Store, settings: RunSettings) -> None:
+    check_run_marker(store, settings.run_marker, settings.patience / 6)
 
 
 def _home() -> str:
-    """The folder of this Dask worker on its machine's disk."""
+    """Return the folder of this Dask worker on the local disk."""
     try:
         return str(get_worker().local_directory)
-    except ValueError:  # no worker of Dask, as in a test
+    except ValueError:  # not in a Dask worker, as in tests
         return tempfile.gettempdir()
 
 
-def drop_bench() -> None:
-    """Give back what is kept from one task to the next."""
+def drop_workspace() -> None:
+    """Free the workspace that is kept from one task to the next."""
     while _kept:
-        _kept.pop().let_go()
+        _kept.pop().free()
 
 
 class _Worker:
     def __init__(
         self,
-        settings: Settings,
+        settings: RunSettings,
         task: Task,
         tables: Known,
         earlier: Mapping[str, Task],
-        before: Sequence[Record],
+        before: Sequence[TaskRecord],
         store: Store,
-        cache: Cache,
+        cache: FileCache,
         folder: Path,
     ) -> None:
         self._settings = settings
@@ -167,7 +169,7 @@ class _Worker:
         self._cores = dict(self._seconds)
         self._clock = time.perf_counter(), time.process_time()
 
-    def run(self) -> Record:
+    def run(self) -> TaskRecord:
         task = self._task
         does = {
             Kind.PAIR: self._solve_pair,
@@ -179,10 +181,10 @@ class _Worker:
         try:
             does[task.kind]()
         except BaseException:
-            drop_bench()  # it may be in disorder
+            drop_workspace()  # its arrays may be incomplete
             raise
         self._lap("storing")
-        record = Record(
+        record = TaskRecord(
             task.key,
             str(task.pair),
             self._settings.digest,
@@ -200,34 +202,34 @@ class _Worker:
         self._store.write(record.name, record.to_json())
         return record
 
-    # What each kind of task is
+    # One method for each kind of task.
 
     def _solve_pair(self) -> None:
-        with self._bench_of_its_own() as bench:
-            bench.load_children(self._children, self._fetch)
+        with self._own_workspace() as workspace:
+            workspace.load_children(self._children, self._fetch)
             self._lap("loading")
-            solved = bench.crew.solve(self._pair)
+            solved = workspace.solver.solve(self._pair)
             self._lap("working")
-            self._leave_afters(bench)
-            self._write(solved, bench)
+            self._leave_successors(workspace)
+            self._write(solved, workspace)
 
     def _restore_pair(self) -> None:
-        with self._bench_of_its_own() as bench:
-            bench.load_children(self._children, self._fetch)
+        with self._own_workspace() as workspace:
+            workspace.load_children(self._children, self._fetch)
             self._fetch_tables()
             self._lap("loading")
-            restore_pair(bench.crew, self._pair, self._folder, self._tables, bench.run)
+            restore_pair(workspace.solver, self._pair, self._folder, self._tables, workspace.run)
             self._lap("working")
-            self._leave_afters(bench)
+            self._leave_successors(workspace)
 
     def _solve_blocks(self) -> None:
-        task, bench = self._task, self._bench()
-        with bench.watched():
-            bench.load_children(self._children, self._fetch)
-            bench.load_blocks(self._blocks, self._fetch)
+        task, workspace = self._task, self._workspace()
+        with workspace.watched():
+            workspace.load_children(self._children, self._fetch)
+            workspace.load_blocks(self._blocks, self._fetch)
             before = {self._earlier[key]: record for key, record in self._blocks.items()}
-            bench.load_balance(task, before, self._fetch)
-            work = bench.work
+            workspace.load_balance(task, before, self._fetch)
+            work = workspace.work
             self._lap("loading")
             placed = work.blocks.place(task.first, task.last)
             twins = bool(placed.first_index[0, 1] < 0)
@@ -235,9 +237,11 @@ class _Worker:
             results = separate_results(
                 task.pair, task.last - task.first, twins, with_dtb, self._settings.with_scores
             )
-            board = bench.crew.solve_blocks(work, task.run, task.first, task.last, results, separate=True)
+            board = workspace.solver.solve_blocks(
+                work, task.run, task.first, task.last, results, separate=True
+            )
             self._lap("working")
-            self._leave(AFTER, of_blocks(bench.crew.successors, task.pair, placed, board))
+            self._leave(AFTER, block_arrays(workspace.solver.successors, task.pair, placed, board))
             self._leave(VALUES, _values(task.pair, results))
             if work.scores:
                 scores = work.scores.parts(task.run, task.first, task.last)
@@ -245,29 +249,29 @@ class _Worker:
                 self._lacking = work.scores.has_unresolved
 
     def _join(self) -> None:
-        # The record names the files of all blocks, and what their after tables are to forget.
+        # The record names the files of all blocks, and a file of positions to mark as drawn.
         for record in self._blocks.values():
             self._files |= {name: file for name, file in record.files.items() if name.endswith(AFTER)}
         if not any(record.lacking for record in self._blocks.values()):
             return
-        with self._bench_of_its_own() as bench:
-            bench.load_blocks(self._blocks, self._fetch)
-            results = self._all_values(bench)
+        with self._own_workspace() as workspace:
+            workspace.load_blocks(self._blocks, self._fetch)
+            results = self._all_values(workspace)
             self._lap("loading")
-            places = bench.crew.positions_drawn_by_both_counters(self._pair, results)
+            places = workspace.solver.positions_drawn_by_both_counters(self._pair, results)
             self._lap("working")
             if len(places):
-                self._leave(FORGET, forgotten(bench.crew.successors, self._pair, places))
-            bench.crew.free_results(results)
+                self._leave(FORGET, drawn_arrays(workspace.solver.successors, self._pair, places))
+            workspace.solver.free_results(results)
 
     def _write_tables(self) -> None:
-        with self._bench_of_its_own() as bench:
-            results = self._all_values(bench)
+        with self._own_workspace() as workspace:
+            results = self._all_values(workspace)
             self._lap("loading")
-            self._write(results, bench)
-            bench.crew.free_results(results)
+            self._write(results, workspace)
+            workspace.solver.free_results(results)
 
-    # Parts of them
+    # Parts of tasks.
 
     def _lap(self, what: str) -> None:
         now = time.perf_counter(), time.process_time()
@@ -275,37 +279,41 @@ class _Worker:
         self._cores[what] = round(self._cores[what] + now[1] - self._clock[1], 3)
         self._clock = now
 
-    def _new_bench(self) -> Bench:
-        drop_bench()
-        need = memory_of(self._settings, self._task)
-        scratch = self._folder.parent if need > _LEFT_FREE * self._settings.memory else None
-        return Bench(self._settings, self._pair, self._children, self._jobs, scratch)
+    def _new_workspace(self) -> PairWorkspace:
+        drop_workspace()
+        need = memory_estimate(self._settings, self._task)
+        scratch = self._folder.parent if need > _USABLE_MEMORY * self._settings.memory else None
+        return PairWorkspace(self._settings, self._pair, self._children, self._jobs, scratch)
 
     @contextmanager
-    def _bench_of_its_own(self) -> Iterator[Bench]:
-        """A bench for this task alone, within its memory."""
-        bench = self._new_bench()
+    def _own_workspace(self) -> Iterator[PairWorkspace]:
+        """Make a workspace for this task alone, and free it at the end of the block."""
+        workspace = self._new_workspace()
         try:
-            with bench.watched():
-                yield bench
+            with workspace.watched():
+                yield workspace
         finally:
-            bench.let_go()
+            workspace.free()
 
-    def _bench(self) -> Bench:
-        """The one of the task before, where it was about the same pair, or a new one."""
+    def _workspace(self) -> PairWorkspace:
+        """Return the workspace of the task before, if it was for the same pair, or a new one."""
         files = frozenset(name for record in self._children for name in record.files)
-        for bench in _kept:
-            if (bench.settings, bench.pair, bench.child_files) == (self._settings, self._pair, files):
-                return bench
-        _kept.append(bench := self._new_bench())
-        return bench
+        for workspace in _kept:
+            if (workspace.settings, workspace.pair, workspace.child_files) == (
+                self._settings,
+                self._pair,
+                files,
+            ):
+                return workspace
+        _kept.append(workspace := self._new_workspace())
+        return workspace
 
-    def _fetch(self, name: str, record: Record) -> Path:
+    def _fetch(self, name: str, record: TaskRecord) -> Path:
         return self._cache.fetch(self._store, name, record.files[name])
 
     def _fetch_tables(self) -> None:
-        """The tables of the pair, in the folder of the task under their own names."""
-        for material in both(self._pair):
+        """Fetch the tables of the pair into the folder of the task, under their own names."""
+        for material in with_mirror(self._pair):
             files = self._tables[material].files
             for metric in restores_from(self._settings.with_scores):
                 if metric in files:
@@ -322,16 +330,16 @@ class _Worker:
         self._files[name] = self._store.put(path, name)
         path.unlink()
 
-    def _leave_afters(self, bench: Bench) -> None:
-        if self._task.leaves_afters:
-            self._leave(AFTER, whole(bench.crew.successors, self._pair))
+    def _leave_successors(self, workspace: PairWorkspace) -> None:
+        if self._task.leaves_successors:
+            self._leave(AFTER, pair_arrays(workspace.solver.successors, self._pair))
 
-    def _write(self, solved: Pair, bench: Bench) -> None:
+    def _write(self, solved: Pair, workspace: PairWorkspace) -> None:
         settings = self._settings
         folder = self._folder / "tables"
         folder.mkdir()
         entries = write_pair(
-            folder, self._pair, solved, settings.wanted, settings.rules, self._tables, bench.run
+            folder, self._pair, solved, settings.wanted, settings.rules, self._tables, workspace.run
         )
         for path in sorted(folder.iterdir()):
             _check(self._store, settings)
@@ -339,8 +347,8 @@ class _Worker:
         shutil.rmtree(folder)
         self._slices |= entries
 
-    def _all_values(self, bench: Bench) -> Pair:
-        """The values of a pair, put together from those of its blocks."""
+    def _all_values(self, workspace: PairWorkspace) -> Pair:
+        """Return the values of the pair, read from the files of all its blocks."""
         pair = self._pair
         own: Results | None = None
         blocks = Blocks(pair)
@@ -352,7 +360,9 @@ class _Worker:
             found = read_arrays(self._fetch(name, record))
             if own is None:
                 with_dtb = len(found["0.dtb"]) > 0
-                results = [bench.crew.empty_results(material, with_dtb) for material in both(pair)]
+                results = [
+                    workspace.solver.empty_results(material, with_dtb) for material in with_mirror(pair)
+                ]
                 own = results[0]
             for side, whole_slice in enumerate(results):
                 first_index = placed.first_index if len(results) == 1 else placed.first_index[:, side]
@@ -367,7 +377,7 @@ class _Worker:
 
 
 def _values(pair: Material, results: Pair) -> Arrays:
-    sides = list(zip(both(pair), results, strict=False))
+    sides = list(zip(with_mirror(pair), results, strict=False))
     return {
         f"{side}.{kind}": array
         for side, (_, values) in enumerate(sides)

@@ -14,10 +14,10 @@ from generator.reports.lone_kings import LoneKing, LoneKings, MoveLimit, Tally
 from generator.verify.slices import Done, StageProgress, stage_counter
 from generator.verify.two_counters import Map, count_together
 from generator.verify.values import InMemoryValues
-from tablebase.board.material import Material, materials
+from tablebase.board.material import Material, complete_up_to
 from tablebase.board.position import Position
-from tablebase.errors import DataDirectoryError
 from tablebase.kernels.index import sets_at
+from tablebase.probe.tableset import require_directory
 from tablebase.rules.outcome import Outcome
 from tablebase.rules.ruleset import RuleName, Ruleset
 from tablebase.tables.format import Metric, table_name
@@ -208,12 +208,9 @@ def check_draws(directory: Path, jobs: int = 1, progress: StageProgress | None =
         TableError: a table cannot be read, or the tables contradict each other.
         OSError: a file cannot be read.
     """
-    if not directory.is_dir():
-        raise DataDirectoryError(
-            f"{directory} is no directory; make tables with `shashki generate`, or choose another one"
-        )
+    require_directory(directory)
     manifest = Manifest.load(directory)
-    pieces = _complete_to(manifest)
+    pieces = complete_up_to(lambda material: material in manifest.slices)
     most = max(pieces, _FEWEST)
     against_one = lonekings.tables_needed(manifest, most)
     changed = changed_slices(directory, manifest)
@@ -238,17 +235,15 @@ def check_draws(directory: Path, jobs: int = 1, progress: StageProgress | None =
 
         changes = [outcomes(rules)]
         if king_plies is not None:
-            done = _counter(progress, "king moves alone", changed | {each.mirror for each in changed})
+            total = _all_positions(changed | {each.mirror for each in changed})
+            done = stage_counter(progress, "king moves alone", total)
             leave_king_moves_alone(values, changed, king_plies, pool.map, done)
             changes.append(outcomes([RuleName.KING_MOVES]))
     return DrawCheck(pieces, found, changes)
 
 
-def _complete_to(manifest: Manifest) -> int:
-    pieces = 1
-    while all(material in manifest.slices for material in materials(pieces + 1)):
-        pieces += 1
-    return pieces
+def _all_positions(slices: Iterable[Material]) -> int:
+    return sum(material.positions for material in slices)
 
 
 def _rules_in_tables(ruleset: Ruleset) -> list[RuleName]:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tablebase.board.material import Material, materials
+from tablebase.board.material import Material, complete_up_to, materials
 from tablebase.board.position import Position
-from tablebase.errors import ArgumentError, DataDirectoryError, TooManyPiecesError
+from tablebase.errors import ArgumentError, TooManyPiecesError
 from tablebase.games.search import RuleSearch
 from tablebase.probe.line import Line, LineEnd, MoveValue
 from tablebase.probe.tablebase import Tablebase, open_tablebase
+from tablebase.probe.tableset import require_directory
 from tablebase.report.positions import SEARCH_EFFORT
 from tablebase.rules.clock import Clock
 from tablebase.tables.files import generate_command
@@ -137,11 +138,7 @@ def find_records(directory: Path, pieces: int | None = None) -> Records:
         MissingTableError: a table of the manifest is missing.
         TableError: a table cannot be read.
     """
-    if not directory.is_dir():
-        raise DataDirectoryError(
-            f"{directory} is no directory; make tables there with {generate_command(directory)}, or choose "
-            "another one"
-        )
+    require_directory(directory)
     if pieces is not None and pieces < 2:
         raise ArgumentError(f"the number of pieces must be at least 2, got {pieces}")
     manifest = Manifest.load(directory)
@@ -221,10 +218,7 @@ def _counted_to(manifest: Manifest) -> int:
         entry = manifest.slices.get(material)
         return entry is not None and entry.statistics is not None
 
-    pieces = 1
-    while all(map(is_counted, materials(pieces + 1))):
-        pieces += 1
-    return pieces
+    return complete_up_to(is_counted)
 
 
 def _has(tablebase: Tablebase, wanted: Iterable[Material], *metrics: Metric) -> bool:

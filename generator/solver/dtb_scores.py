@@ -95,7 +95,7 @@ class DtbScores:
         """Allocate the scores of one tier of a side."""
         most = max(self._sizes.values()) * self._stride
         array: NDArray[np.uint8] = self._memory.zeros(most * words_in_block(side) * 32, np.uint8)
-        self._memory.take(array)
+        self._memory.reserve_disk(array)
         return array
 
     def tiers_of_run(self, number: int) -> tuple[ScoreTiers, ScoreTiers]:
@@ -135,7 +135,7 @@ class DtbScores:
 
     def free(self) -> None:
         """Free the memory of the scores."""
-        self._memory.forget(array for arrays in self._buffers for array in arrays)
+        self._memory.free(array for arrays in self._buffers for array in arrays)
 
 
 def dtb_score_bytes(pair: Material) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from generator.materials import both
+from generator.materials import with_mirror
 from generator.solver.encode import SliceCounts, keep_longest, read_stored
 from generator.solver.results import Results
 from generator.solver.solver import Pair, SliceSolver
@@ -23,7 +23,7 @@ def restores_from(with_scores: bool) -> list[Metric]:
 def can_restore(pair: Material, slices: Mapping[Material, SliceRecord], with_scores: bool) -> bool:
     """Whether the files of a pair hold all that the solver needs to restore it."""
     wanted = set(restores_from(with_scores))
-    return all(m in slices and slices[m].files.keys() >= wanted for m in both(pair))
+    return all(m in slices and slices[m].files.keys() >= wanted for m in with_mirror(pair))
 
 
 def restore_pair(
@@ -95,7 +95,7 @@ def write_pair(
         OSError: a file cannot be written.
     """
     entries = {}
-    for material, results in zip(both(pair), solved, strict=False):
+    for material, results in zip(with_mirror(pair), solved, strict=False):
         was = before.get(material)
         files = dict(was.files) if was else {}
         counts = SliceCounts(results)

@@ -76,7 +76,7 @@ def empty_results(
     sizes = count, count * with_scores, count * with_dtb
     found = Results(*(memory.zeros(size, np.uint8) for size in sizes))
     for array in found:
-        memory.take(array)
+        memory.reserve_disk(array)
     return found
 
 
@@ -260,13 +260,13 @@ class SliceSolver:
     def free_results(self, results: Pair) -> None:
         """Free the memory of results."""
         for part in results:
-            self._memory.forget(part)
+            self._memory.free(part)
 
     def release(self, pair: Material) -> None:
         """Free the memory of the successor tables of a material and its mirror."""
         for material in {pair, pair.mirror}:
             for part in parts_of(self._successors, material):
-                self._memory.release(part)
+                self._memory.discard(part)
             self._successors = drop_material(self._successors, material)
 
     def _has_dtb_pass(self, material: Material) -> bool:
@@ -316,7 +316,7 @@ class SliceSolver:
         blocks = Blocks(material)
         for solved in {material, material.mirror}:
             for part in parts_of(self._successors, solved):
-                self._memory.take(part)
+                self._memory.reserve_disk(part)
         most = max(material.own_kings, material.other_kings)
         return SliceState(
             material,

@@ -1,7 +1,7 @@
 """Materials: kinds and numbers of pieces. All positions of one material are a *slice*."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -155,6 +155,18 @@ def men_placements(own_men: int, other_men: int) -> int:
         for j in range(min(_ROW_SQUARES, own_men) + 1)
         if own_men - j <= _MEN_SQUARES - _ROW_SQUARES
     )
+
+
+def complete_up_to(has_material: Callable[[Material], bool]) -> int:
+    """Return the largest n such that a set has every material of 2 to n pieces; 1 if a material of 2 lacks.
+
+    Args:
+        has_material: whether the set has a material.
+    """
+    pieces = 1
+    while all(map(has_material, materials(pieces + 1))):
+        pieces += 1
+    return pieces
 
 
 def materials(pieces: int) -> Iterator[Material]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from threading import Lock
 
-from tablebase.board.material import Material, materials
+from tablebase.board.material import Material, complete_up_to
 from tablebase.errors import (
     ClosedError,
     DamagedHeaderError,
@@ -25,11 +25,17 @@ TableKey = tuple[Material, Metric]
 """The material and the metric of a table."""
 
 
-def no_directory(path: Path) -> str:
-    """Return the message for a path that is not a directory."""
+def require_directory(path: Path) -> None:
+    """Check that a path is a directory.
+
+    Raises:
+        DataDirectoryError: it is not.
+    """
+    if path.is_dir():
+        return
     if path.exists():
-        return f"{path} is not a directory; name a directory with tables"
-    return (
+        raise DataDirectoryError(f"{path} is not a directory; name a directory with tables")
+    raise DataDirectoryError(
         f"there is no directory {path}; make tables there with {generate_command(path)}, or name another one"
     )
 
@@ -50,10 +56,11 @@ def check_is_file(path: Path) -> None:
     )
 
 
-def table_of(file: Path) -> TableKey | None:
+def table_of(name: str) -> TableKey | None:
     """Return the material and metric that a file name stands for; None if it is not the name of a table."""
+    stem, _, suffix = name.rpartition(".")
     try:
-        return Material.parse(file.stem), Metric(file.suffix.removeprefix("."))
+        return Material.parse(stem), Metric(suffix)
     except (MaterialError, ValueError):
         return None
 
@@ -107,12 +114,11 @@ class TableSet:
             NotATableError: something in the directory has the name of a table but is not a file.
         """
         directory = Path(path)
-        if not directory.is_dir():
-            raise DataDirectoryError(no_directory(directory))
+        require_directory(directory)
         found = {}
         rules = self._ruleset
         for file in sorted(directory.iterdir()):
-            key = table_of(file)
+            key = table_of(file.name)
             if key is not None and key not in self._paths:
                 check_is_file(file)
                 with file.open("rb") as opened:
@@ -124,15 +130,10 @@ class TableSet:
         self._dtb_metrics.clear()
         self._directories.append(directory)
         self._paths |= found
-        self.pieces = self._complete_to()
+        complete = complete_up_to(lambda material: self.has(material, Metric.WDL))
+        self.pieces = complete if complete > 1 else 0
         self.materials = tuple(material for material, metric in self._paths if metric is Metric.WDL)
         return len(found)
-
-    def _complete_to(self) -> int:
-        pieces = 1
-        while all((material, Metric.WDL) in self._paths for material in materials(pieces + 1)):
-            pieces += 1
-        return pieces if pieces > 1 else 0
 
     def has(self, material: Material, metric: Metric) -> bool:
         """Whether the set has the table of a material and metric."""
