@@ -453,7 +453,8 @@ def test_ctrl_c_leaves_no_trace(tables4: Path) -> None:
     """A real interrupt, while a command of another package waits."""
     code = (
         "import os, signal, sys\n"
-        "from tablebase import cli, tablebase\n"
+        "from tablebase.cli import main as cli\n"
+        "from tablebase.probe import tablebase\n"
         "def interrupted(*args, **options):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
         "    signal.pause()\n"

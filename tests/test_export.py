@@ -139,8 +139,8 @@ def test_failed_export_keeps_the_old_file(run, tmp_path: Path) -> None:  # type:
         ("KvX", path, 2, "KvX"),
         ("KvK", missing, 1, f"{missing}: there is no directory {missing.parent}; make it first"),
         ("KvK", tmp_path, 1, f"{tmp_path}: this is a directory; name a file to write"),
-        ("KvK", "", 1, ".: it is a directory"),
-        ("KvK", "..", 1, "..: it is a directory"),
+        ("KvK", "", 1, ".: this is a directory"),
+        ("KvK", "..", 1, "..: this is a directory"),
     ):
         found, out, err = run(material, "--format", "npy", "--output", output)
         assert (found, out) == (status, "")
