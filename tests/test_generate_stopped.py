@@ -141,7 +141,7 @@ def test_an_interrupt_that_a_callback_drops_is_sent_again() -> None:
     assert sys.unraisablehook is usual
 
 
-def test_what_fails_for_an_interrupt_is_an_interrupt(capsys: pytest.CaptureFixture[str]) -> None:
+def test_error_caused_by_an_interrupt_becomes_an_interrupt(capsys: pytest.CaptureFixture[str]) -> None:
     """Ctrl-C in the midst of making an object: what is half made fails, and so may those who wait for it."""
 
     class HalfMade:
@@ -233,7 +233,7 @@ def test_the_lock_of_a_killed_run_does_not_block(tables2: Path, tmp_path: Path) 
     assert same(tmp_path, tables2)
 
 
-def test_a_lock_is_let_go_of_after_an_error(tmp_path: Path) -> None:
+def test_lock_is_released_after_an_error(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         generate(tmp_path, 2, progress=Stopping(1))
     with locked(tmp_path), pytest.raises(BusyError), locked(tmp_path):
