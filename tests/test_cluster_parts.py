@@ -21,7 +21,7 @@ from generator.cluster.settings import RunSettings
 from generator.cluster.store import FileCache, Store
 from generator.cluster.tasks import Kind, Task, TaskRecord, block_counts, task_graph, users_of
 from generator.cluster.transfer import read_arrays, write_arrays
-from generator.errors import BusyError, DamagedFileError, StoreError, StoreMismatchError
+from generator.errors import DamagedFileError, StoreBusyError, StoreError, StoreMismatchError
 from generator.materials import RunScope, pairs, successor_pairs, with_mirror
 from generator.plan import plan
 from generator.solver.blocks import Blocks
@@ -381,7 +381,7 @@ def test_one_command_per_store(kind: str, request: pytest.FixtureRequest) -> Non
     store: Store = request.getfixturevalue(kind)
     with (
         held(store, renewed=0.05),
-        pytest.raises(BusyError, match=rf"\(process {os.getpid()}"),
+        pytest.raises(StoreBusyError, match=rf"\(process {os.getpid()}"),
         held(store, stale=2),
     ):
         raise AssertionError("two hold it")
