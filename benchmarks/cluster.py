@@ -109,7 +109,7 @@ def report(made: list[TaskRecord], again: list[TaskRecord], with_scores: bool) -
         "fixed": min(sum(record.seconds.values()) for record in whole),
     }
     for name, rate in found.items():
-        print(f"{name:<36}{rate:>10.3f}{getattr(known, name, float('nan')):>10.3f} in cost.py")
+        print(f"{name:<36}{rate:>10.3f}{getattr(known, name, float('nan')):>10.3f} in estimate.py")
     for kind, records in of_kind.items():
         seconds = {
             what: round(sum(record.seconds[what] for record in records), 1) for what in records[0].seconds

@@ -41,8 +41,8 @@ class IncompatibleTablesError(GenerationError):
     """The directory or store holds tables that a run cannot continue."""
 
 
-class BusyError(GenerationError):
-    """Another run writes to the same directory."""
+class StoreBusyError(GenerationError):
+    """Another run writes to the same directory or store."""
 
 
 class ClusterError(GenerationError):

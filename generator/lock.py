@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from generator.errors import BusyError
+from generator.errors import StoreBusyError
 
 FILE_NAME = ".lock"
 
@@ -18,7 +18,7 @@ def locked(directory: Path) -> Iterator[None]:
     The system releases the lock when the process ends, even if it is killed. The lock file stays.
 
     Raises:
-        BusyError: another process holds the lock.
+        StoreBusyError: another process holds the lock.
         OSError: the lock file cannot be opened.
     """
     with (directory / FILE_NAME).open("a+", encoding="ascii") as file:
@@ -27,7 +27,7 @@ def locked(directory: Path) -> Iterator[None]:
         except BlockingIOError:
             file.seek(0)
             holder = file.read(32).strip()
-            raise BusyError(
+            raise StoreBusyError(
                 f"another run{f' (process {holder})' if holder else ''} is generating in {directory}; "
                 "wait for it, stop it, or name another directory with --data"
             ) from None

@@ -319,7 +319,7 @@ def generate(
         IncompatibleTablesError: the directory holds tables of another format or other rules, or its manifest
             is damaged; nothing was changed.
         PlanError: the run does not fit the machine or `memory`.
-        BusyError: another run writes to the directory.
+        StoreBusyError: another run writes to the directory.
         TableError: a table that the run reads back is damaged.
         DistanceOverflowError: a distance does not fit the solver.
         OSError: the directory cannot be written to.

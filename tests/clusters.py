@@ -1,4 +1,4 @@
-"""A Dask cluster of separate processes for tests: a scheduler and workers with folders of their own."""
+"""A Dask cluster for tests: processes of a scheduler and of workers, each with its own folder."""
 
 import json
 import os
@@ -14,11 +14,11 @@ _SECONDS = 60
 
 
 class Cluster:
-    """A scheduler and workers, which share nothing but what they are told to.
+    """A scheduler and workers in separate processes.
 
     Args:
-        folder: for their logs and folders.
-        environment: what they have besides.
+        folder: the parent of their folders and logs.
+        environment: additional environment variables of the processes.
     """
 
     def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
@@ -59,7 +59,7 @@ class Cluster:
     def start_worker(
         self, *options: str, resources: str = "memory=4e9", environment: Mapping[str, str] | None = None
     ) -> "subprocess.Popen[bytes]":
-        """Start one more."""
+        """Start another worker."""
         self._started += 1
         name = f"worker{self._started}"
         offers = ("--resources", resources) if resources else ()
@@ -72,13 +72,13 @@ class Cluster:
         return process
 
     def kill_worker(self) -> None:
-        """Kill the worker that was started first of those that are there."""
+        """Kill the oldest running worker."""
         process = self.workers.pop(0)
         process.send_signal(signal.SIGKILL)
         process.wait()
 
     def kill_scheduler(self) -> None:
-        """Kill the scheduler; workers go with it."""
+        """Kill the scheduler, and wait for the workers to end."""
         self.scheduler.send_signal(signal.SIGKILL)
         self.scheduler.wait()
         for process in self.workers:
@@ -86,17 +86,17 @@ class Cluster:
         self.workers.clear()
 
     def restart_scheduler(self) -> None:
-        """Start it again where it was."""
+        """Start the scheduler again at the same address."""
         self.scheduler = self._start_scheduler(self.address.rpartition(":")[2])
 
     def stop(self) -> None:
-        """End all of it."""
+        """Kill the workers and the scheduler."""
         for process in (*self.workers, self.scheduler):
             process.kill()
         for process in (*self.workers, self.scheduler):
             process.wait()
 
     def logs(self) -> str:
-        """What all of them have written."""
+        """Return the logs of all processes."""
         files = sorted(self.folder.glob("*.log"))
         return "\n".join(f"== {path.name}\n{path.read_text('utf-8', 'replace')}" for path in files)

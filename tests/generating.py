@@ -1,4 +1,4 @@
-"""Running the generator in tests, in this process and in others, and comparing what it leaves."""
+"""Helpers of tests that run the generator and compare the files that it writes."""
 
 import hashlib
 import subprocess
@@ -14,12 +14,12 @@ PROGRAM = "import sys; from tablebase.cli.main import main; sys.exit(main())"
 
 
 def contents(directory: Path) -> dict[str, bytes]:
-    """Every file but the lock, which names the process that held it last."""
+    """Return the content of every file by name, without the lock file, which names a process."""
     return {path.name: path.read_bytes() for path in directory.iterdir() if path.name != ".lock"}
 
 
 def same(directory: Path, other: Path) -> bool:
-    """Whether two directories hold the same, byte for byte; says where not."""
+    """Whether two directories hold the same files, byte for byte; an assertion names the difference."""
     one, two = contents(directory), contents(other)
     assert sorted(one) == sorted(two)
     assert [name for name in one if one[name] != two[name]] == []
@@ -27,7 +27,7 @@ def same(directory: Path, other: Path) -> bool:
 
 
 def check_whole(directory: Path) -> int:
-    """What must hold at every moment: each file that the manifest names is there, as it says. How many."""
+    """Check that each file of the manifest exists with its checksum; return the number of files."""
     if not (directory / "manifest.json").exists():
         return 0
     checked = 0
@@ -41,7 +41,7 @@ def check_whole(directory: Path) -> int:
 
 
 def start(directory: Path, pieces: int, *options: str, before: str = "") -> subprocess.Popen[str]:
-    """`shashki generate` in a process of its own; `before` is Python that runs in it first."""
+    """Start `shashki generate` in another process, which first runs the Python code `before`."""
     arguments = ["generate", "--data", str(directory), "--pieces", str(pieces), "--jobs", "2", *options]
     return subprocess.Popen(
         [sys.executable, "-c", before + "\n" + PROGRAM, *arguments],
@@ -52,13 +52,13 @@ def start(directory: Path, pieces: int, *options: str, before: str = "") -> subp
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Exit status, stdout, stderr."""
+    """Wait for a process, and return its exit status, stdout and stderr."""
     out, err = process.communicate(timeout=300)
     return process.returncode, out, err
 
 
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> bool:
-    """Wait for it; False where the process has ended before."""
+    """Wait for a condition; return False if the process ends first."""
     while not condition():
         if process.poll() is not None:
             return False

@@ -99,22 +99,20 @@ def test_the_same_bytes_as_on_one_machine(cluster: Cluster, tables4: Path, tmp_p
     assert (status, out.partition(":")[0]) == (0, "nothing to do")
 
 
-def test_a_relative_store_is_that_of_the_command(cluster: Cluster, tables3: Path, tmp_path: Path) -> None:
+def test_relative_store_is_relative_to_the_command(cluster: Cluster, tables3: Path, tmp_path: Path) -> None:
     """Workers are in other folders."""
     status, _, err = finish(start(cluster.address, os.path.relpath(tmp_path / "store"), 3))
     assert (status, err) == (0, ""), cluster.logs()
     assert same_tables(tmp_path / "store", tables3)
 
 
-def test_a_store_that_workers_do_not_share_is_refused(cluster: Cluster) -> None:
+def test_unshared_store_is_refused(cluster: Cluster) -> None:
     """`memory://` is one of each process."""
     with pytest.raises(StoreMismatchError, match="name a store that all machines reach at the same address"):
         generate_on_cluster(cluster.address, "memory://unshared", 2, options=Options(patience=6))
 
 
-def test_what_goes_from_the_store_in_mid_run_is_made_again(
-    cluster: Cluster, tables3: Path, tmp_path: Path
-) -> None:
+def test_files_lost_during_a_run_are_made_again(cluster: Cluster, tables3: Path, tmp_path: Path) -> None:
     """A table; what tasks have left, more than a run would mend one by one; and what says whose run it is."""
     store = tmp_path / "store"
     seen = []
@@ -133,7 +131,7 @@ def test_what_goes_from_the_store_in_mid_run_is_made_again(
     assert same_tables(store, tables3)
 
 
-def test_a_cluster_of_this_machine_says_no_more_than_another(tables3: Path, tmp_path: Path) -> None:
+def test_local_cluster_prints_no_warnings(tables3: Path, tmp_path: Path) -> None:
     """Though somebody else has the port of Dask's dashboard."""
     with suppress(OSError), socket.create_server(("", 8787)):
         status, _, err = finish(start("local:1", tmp_path / "store", 2))
@@ -141,7 +139,9 @@ def test_a_cluster_of_this_machine_says_no_more_than_another(tables3: Path, tmp_
         check_whole(tmp_path / "store")
 
 
-def test_it_goes_on_from_fewer_pieces(cluster: Cluster, tables3: Path, tables4: Path, tmp_path: Path) -> None:
+def test_run_continues_from_tables_of_fewer_pieces(
+    cluster: Cluster, tables3: Path, tables4: Path, tmp_path: Path
+) -> None:
     shutil.copytree(tables3, tmp_path / "store")
     status, out, err = finish(start(cluster.address, tmp_path / "store", 4, "--task-positions", "10M"))
     assert (status, err) == (0, ""), cluster.logs()
@@ -166,7 +166,9 @@ def test_a_damaged_table_is_made_again(
     assert same_tables(store, tables4)
 
 
-def test_what_the_command_leaves_is_gone_on_from(cluster: Cluster, tables4: Path, tmp_path: Path) -> None:
+def test_run_continues_after_a_killed_command_and_damage(
+    cluster: Cluster, tables4: Path, tmp_path: Path
+) -> None:
     """Killed in mid-run; what it has left is damaged: a flipped byte, a file cut off, one missing."""
     store = tmp_path / "store"
     process = start(cluster.address, store, 4)
@@ -199,7 +201,7 @@ def kill_workers(cluster: Cluster, store: Path, process: "subprocess.Popen[str]"
         cluster.start_worker()
 
 
-def test_workers_that_are_killed(own: Cluster, tables4: Path, tmp_path: Path) -> None:
+def test_run_survives_killed_workers(own: Cluster, tables4: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     process = start(own.address, store, 4)
     kill_workers(own, store, process)
@@ -208,7 +210,7 @@ def test_workers_that_are_killed(own: Cluster, tables4: Path, tmp_path: Path) ->
     assert same_tables(store, tables4)
 
 
-def test_a_scheduler_that_is_killed(own: Cluster, tables4: Path, tmp_path: Path) -> None:
+def test_run_survives_a_killed_scheduler(own: Cluster, tables4: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     process = start(own.address, store, 4)
     wait_for(lambda: tasks_done(store) >= 40, process)
@@ -225,7 +227,7 @@ def test_a_scheduler_that_is_killed(own: Cluster, tables4: Path, tmp_path: Path)
     assert same_tables(store, tables4)
 
 
-def test_a_store_that_refuses_for_a_while(cluster: Cluster, tables4: Path, tmp_path: Path) -> None:
+def test_run_survives_a_store_that_fails_for_a_while(cluster: Cluster, tables4: Path, tmp_path: Path) -> None:
     store, elsewhere = tmp_path / "store", tmp_path / "elsewhere"
     process = start(cluster.address, store, 4)
     wait_for(lambda: tasks_done(store) >= 40, process)
@@ -267,7 +269,7 @@ def test_a_worker_of_another_version_is_refused(own: Cluster, tmp_path: Path) ->
     assert not list((tmp_path / "store").glob("*v*"))
 
 
-def test_a_worker_that_does_not_say_what_memory_it_has_is_refused(own: Cluster, tmp_path: Path) -> None:
+def test_worker_without_memory_resource_is_refused(own: Cluster, tmp_path: Path) -> None:
     own.start_worker(resources="")
     while len(own.workers) > 1:
         own.kill_worker()

@@ -21,7 +21,7 @@ from generator.cluster.settings import RunSettings
 from generator.cluster.store import FileCache, Store
 from generator.cluster.tasks import Kind, Task, TaskRecord, block_counts, task_graph, users_of
 from generator.cluster.transfer import read_arrays, write_arrays
-from generator.errors import BusyError, DamagedFileError, StoreError, StoreMismatchError
+from generator.errors import DamagedFileError, StoreBusyError, StoreError, StoreMismatchError
 from generator.materials import RunScope, pairs, successor_pairs, with_mirror
 from generator.plan import plan
 from generator.solver.blocks import Blocks
@@ -36,7 +36,7 @@ SETTINGS = RunSettings("program", "store", OFFICIAL.name, METRICS, 5, 1, 10**9, 
 
 
 @pytest.mark.parametrize("pair", pairs(6), ids=str)
-def test_runs_are_counted_as_they_are_listed(pair: Material) -> None:
+def test_block_counts_match_listed_blocks(pair: Material) -> None:
     blocks = Blocks(pair)
     listed = [
         (steps, last - first) for steps, (first, last) in zip(blocks.steps_to_go, blocks.runs, strict=True)
@@ -80,7 +80,7 @@ def test_groups_of_a_pair_are_all_of_its_blocks() -> None:
         assert set(task.blocks) == before
 
 
-def test_what_is_joined_already_is_not_restored() -> None:
+def test_joined_pair_is_not_restored() -> None:
     pair = Material.parse("KMvKM")
     everything = plan(RunScope(5), METRICS, 1, {each for each in pairs(5) if each.pieces < 5})
     plain = [task for task in task_graph(everything, 20_000) if task.pair == pair]
@@ -94,7 +94,7 @@ def test_what_is_joined_already_is_not_restored() -> None:
     assert [task.kind for task in joined] == [Kind.JOIN]
 
 
-def test_arrays_come_back(tmp_path: Path) -> None:
+def test_array_file_round_trip(tmp_path: Path) -> None:
     random = np.random.default_rng(1)
     arrays = {
         "a": random.integers(0, 255, 100_000).astype(np.uint8),
@@ -109,7 +109,7 @@ def test_arrays_come_back(tmp_path: Path) -> None:
     )
 
 
-def test_a_damaged_file_of_arrays_is_seen(tmp_path: Path) -> None:
+def test_damaged_array_file_is_detected(tmp_path: Path) -> None:
     path = tmp_path / "file"
     write_arrays(path, {"a": np.arange(20_000, dtype=np.uint32)})
     whole = path.read_bytes()
@@ -141,7 +141,7 @@ def store(tmp_path: Path) -> Store:
     return found
 
 
-def test_a_file_is_fetched_once_and_checked_each_time(store: Store, tmp_path: Path) -> None:
+def test_cached_file_is_fetched_once_and_checked_each_time(store: Store, tmp_path: Path) -> None:
     record = put(store, "work/a.after", b"content")
     cache = FileCache(tmp_path / "cache", 1000)
     path = cache.fetch(store, "work/a.after", record)
@@ -161,7 +161,7 @@ def test_a_file_is_fetched_once_and_checked_each_time(store: Store, tmp_path: Pa
         (None, "it is missing from the store"),
     ],
 )
-def test_what_is_damaged_in_the_store_is_told(
+def test_damaged_file_in_the_store_is_reported(
     store: Store, tmp_path: Path, content: bytes | None, detail: str
 ) -> None:
     record = put(store, "a.after", b"content")
@@ -175,7 +175,7 @@ def test_what_is_damaged_in_the_store_is_told(
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def test_what_was_used_longest_ago_makes_room(store: Store, tmp_path: Path) -> None:
+def test_cache_evicts_least_recently_used_files(store: Store, tmp_path: Path) -> None:
     cache = FileCache(tmp_path / "cache", 250)
     records = {name: put(store, name, name.encode() * 100) for name in "abcd"}
     with cache.task():
@@ -192,7 +192,7 @@ def test_what_was_used_longest_ago_makes_room(store: Store, tmp_path: Path) -> N
         assert paths["c"].exists()
 
 
-def test_a_store_that_refuses_is_asked_again(tmp_path: Path) -> None:
+def test_failing_store_is_retried(tmp_path: Path) -> None:
     folder = tmp_path / "store"
     folder.write_bytes(b"in the way")
 
@@ -207,18 +207,18 @@ def test_a_store_that_refuses_is_asked_again(tmp_path: Path) -> None:
     assert (folder / "name").read_bytes() == b"content"
 
 
-def test_a_store_that_goes_on_refusing_is_given_up(tmp_path: Path) -> None:
+def test_retries_end_after_patience(tmp_path: Path) -> None:
     (tmp_path / "store").write_bytes(b"in the way")
     with pytest.raises(StoreError, match=r"store cannot be written to: .*\(tried for 1 s\)"):
         Store(str(tmp_path / "store"), 1).write("name", b"content")
 
 
-def test_a_relative_address_is_told_to_others_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_address_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert Store("tables").address == str(tmp_path / "tables")
 
 
-def test_what_is_wrong_at_once_was_not_tried_for_long(tmp_path: Path) -> None:
+def test_error_without_retries_names_no_time(tmp_path: Path) -> None:
     (tmp_path / "store").write_bytes(b"in the way")
     with pytest.raises(StoreError, match=r"cannot be made: FileExistsError: [^()]*$"):
         Store(str(tmp_path / "store"), 0).make()
@@ -265,8 +265,9 @@ def test_run_marker(store: Store) -> None:
     assert mark_run(store, "one") == marker  # a killed run's tasks may end what they are at
     other = mark_run(store, "other")
     check_run_marker(store, other, 0)
-    reason = r"the worker on .* does not find the file work/run of this command in "
-    with pytest.raises(StoreMismatchError, match=reason):
+    with pytest.raises(
+        StoreMismatchError, match=r"the worker on .* does not find the file work/run of this command in "
+    ):
         check_run_marker(store, marker, 60)  # there is no waiting where another run has it
     store.remove([RUN_MARKER])
     with pytest.raises(StoreMismatchError):
@@ -278,7 +279,7 @@ def test_an_address_without_a_bucket() -> None:
         Store("s3://")
 
 
-def test_a_list_that_is_cut_short_is_no_list(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_incomplete_listing_is_an_error(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.write("work/a.json", b"{}")
     scan = os.scandir
 
@@ -292,15 +293,13 @@ def test_a_list_that_is_cut_short_is_no_list(store: Store, monkeypatch: pytest.M
         store.sizes()
 
 
-def test_a_folder_that_is_gone_is_not_an_empty_one(store: Store) -> None:
+def test_missing_folder_is_an_error(store: Store) -> None:
     store.directory.rmdir()
     with pytest.raises(StoreError, match="cannot be listed"):
         store.sizes()
 
 
-def test_a_full_disk_of_this_machine_is_not_the_stores(
-    bucket: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_local_disk_is_not_an_error_of_the_store(bucket: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*paths: str) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -309,7 +308,7 @@ def test_a_full_disk_of_this_machine_is_not_the_stores(
         bucket.get("a", Path("b"))
 
 
-def test_a_lock_that_a_server_has_no_words_for(bucket: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_create_works_without_a_named_condition(bucket: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """As S3 servers that do not name the condition that was not met."""
     bucket.write("there", b"")
 
@@ -322,7 +321,7 @@ def test_a_lock_that_a_server_has_no_words_for(bucket: Store, monkeypatch: pytes
         bucket.create("elsewhere", b"")
 
 
-def test_what_comes_to_an_end_is_not_hidden_by_its_lock(
+def test_lease_does_not_hide_the_error_that_ends_a_run(
     bucket: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*arguments: object, **options: object) -> None:
@@ -348,7 +347,7 @@ def test_files_of_arrays_are_the_same_from_any_number_of_threads(tmp_path: Path)
 
 
 @pytest.mark.parametrize("address", ["nothing://there", "s3x://a/b"])
-def test_an_address_of_nothing(address: str) -> None:
+def test_unknown_protocol_is_refused(address: str) -> None:
     with pytest.raises(StoreError, match=f"{address} is not the address of a store: Protocol not known"):
         Store(address)
 
@@ -361,7 +360,7 @@ def bucket(request: pytest.FixtureRequest) -> Store:
     return found
 
 
-def test_a_store_that_is_no_folder(bucket: Store, tmp_path: Path) -> None:
+def test_store_in_memory(bucket: Store, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"some content")
     assert bucket.put(tmp_path / "file", "work/a") == FileRecord(
         12, hashlib.sha256(b"some content").hexdigest()
@@ -378,11 +377,11 @@ def test_a_store_that_is_no_folder(bucket: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["store", "bucket"])
-def test_one_command_a_store(kind: str, request: pytest.FixtureRequest) -> None:
+def test_one_command_per_store(kind: str, request: pytest.FixtureRequest) -> None:
     store: Store = request.getfixturevalue(kind)
     with (
         held(store, renewed=0.05),
-        pytest.raises(BusyError, match=rf"\(process {os.getpid()}"),
+        pytest.raises(StoreBusyError, match=rf"\(process {os.getpid()}"),
         held(store, stale=2),
     ):
         raise AssertionError("two hold it")
@@ -390,7 +389,7 @@ def test_one_command_a_store(kind: str, request: pytest.FixtureRequest) -> None:
         pass
 
 
-def test_a_lock_that_was_left_is_taken_over(bucket: Store) -> None:
+def test_stale_lease_is_taken_over(bucket: Store) -> None:
     left = Lease(bucket)
     assert bucket.create(leases.FILE_NAME, left.content())
     notes: list[str] = []
@@ -401,7 +400,7 @@ def test_a_lock_that_was_left_is_taken_over(bucket: Store) -> None:
     assert bucket.sizes() == {}
 
 
-def test_a_lock_that_somebody_else_took_is_lost(bucket: Store) -> None:
+def test_lease_taken_by_another_command_is_lost(bucket: Store) -> None:
     with held(bucket, renewed=0.02) as lease:
         assert lease is not None
         bucket.write(leases.FILE_NAME, Lease(bucket).content())
@@ -410,7 +409,7 @@ def test_a_lock_that_somebody_else_took_is_lost(bucket: Store) -> None:
     assert list(bucket.sizes()) == [leases.FILE_NAME]  # it is not ours to remove
 
 
-def test_records_come_back() -> None:
+def test_record_round_trip() -> None:
     record = TaskRecord(
         "pair-KvK", "KvK", "digest", {"work/a": FileRecord(3, "00")}, seconds={"working": 1.5}
     )
@@ -462,7 +461,7 @@ def test_a_group_of_blocks_needs_less_than_its_pair() -> None:
     assert group < whole
 
 
-def test_a_pair_is_as_urgent_as_its_first_blocks() -> None:
+def test_priority_of_a_pair_is_that_of_its_first_blocks() -> None:
     work, settings = plan_of(RunScope(5), METRICS, OFFICIAL, 1)
     tasks = task_graph(work, 1_000_000)
     ways = critical_path(tasks, settings, 1)

@@ -64,7 +64,7 @@ def cluster(s3: None, tmp_path: Path) -> Iterator[Cluster]:
     found.stop()
 
 
-def test_an_s3_server_is_all_they_share(cluster: Cluster, tables3: Path, tmp_path: Path) -> None:
+def test_machines_share_only_an_s3_server(cluster: Cluster, tables3: Path, tmp_path: Path) -> None:
     """With a worker killed."""
     process = start(cluster.address, "s3://bucket/tables", 3, "--task-positions", "2000")
     wait_for(lambda: run(_FIND).count(".json") >= 5, process)

@@ -60,7 +60,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     worker.drop_workspace()
 
 
-def test_a_group_that_is_done_again_is_the_same(run: Run) -> None:
+def test_repeated_group_writes_the_same_files(run: Run) -> None:
     """As where its file was damaged, by a worker that has gone on to groups of later advances since."""
     pair = Material.parse("KMvK")
     groups = [task for task in run.tasks if task.pair == pair and task.kind is Kind.BLOCKS]
@@ -72,7 +72,7 @@ def test_a_group_that_is_done_again_is_the_same(run: Run) -> None:
         assert run.do(task).files == found.files
 
 
-def test_what_is_in_memory_from_another_round_is_not_gone_on_from(run: Run) -> None:
+def test_workspace_of_another_round_is_not_reused(run: Run) -> None:
     group = next(task for task in run.tasks if task.kind is Kind.BLOCKS)
     for task in run.tasks[: run.tasks.index(group) + 1]:
         run.do(task)
@@ -103,7 +103,7 @@ def test_a_worker_without_memory(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
         run.do(run.tasks[0])
 
 
-def test_a_scheduler_that_goes_once_more_is_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reconnect_retries_when_the_scheduler_stops_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """It may answer, and be gone before its workers are looked at."""
     ends = iter([NoSchedulerError("nobody"), OSError("in <TCP (closed)>: Stream is closed"), None])
     seen: list[str] = []
@@ -124,7 +124,7 @@ def test_a_scheduler_that_goes_once_more_is_looked_for_again(monkeypatch: pytest
     assert seen == ["connect", "check"] * 3
 
 
-def test_a_scheduler_that_goes_at_the_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scheduler_lost_at_the_start_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def check(self: Connection, patience: float) -> None:
         raise OSError("in <TCP (closed)>: Stream is closed")
 

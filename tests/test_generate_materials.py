@@ -28,7 +28,9 @@ def named(*names: str) -> list[Material]:
 LED_TO = ["KvK", "KvM", "KKvK", "KMvK", "MMvK", "KKKvK", "KKMvK", "KMMvK"]
 
 
-def test_what_is_named_is_made_with_what_it_leads_to(tables4: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_named_materials_are_made_with_their_successors(
+    tables4: Path, tmp_path: Path, capsys: Capture
+) -> None:
     data = tmp_path / "data"
     command = ["generate", "--data", str(data), "--materials"]
     assert main([*command, "KvKMM, MvK"]) == 0

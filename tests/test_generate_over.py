@@ -38,9 +38,7 @@ class Watching(Progress):
 
 @pytest.mark.parametrize("damage", ["lost", "short", "empty", "long"])
 @pytest.mark.parametrize("name", ["KKvM.dtw", "MvKM.wdl", "KvK.dtc"])
-def test_a_file_that_is_not_as_it_was_is_made_again(
-    name: str, damage: str, copy3: Path, tables3: Path
-) -> None:
+def test_changed_file_is_made_again(name: str, damage: str, copy3: Path, tables3: Path) -> None:
     path = copy3 / name
     content = path.read_bytes()
     if damage == "lost":
@@ -154,7 +152,7 @@ def test_replace_makes_a_whole_set_again(copy3: Path, tables3: Path) -> None:
     assert same(copy3, tables3)
 
 
-def test_replace_has_nothing_to_say_of_an_empty_directory(tmp_path: Path, capsys: Capture) -> None:
+def test_replace_prints_no_note_for_an_empty_directory(tmp_path: Path, capsys: Capture) -> None:
     assert main(["generate", "--data", str(tmp_path), "--pieces", "2", "--replace"]) == 0
     assert capsys.readouterr().out.startswith("solved 4 materials")
 

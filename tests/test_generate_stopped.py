@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from generating import check_whole, files, finish, same, start, wait_until
 
-from generator.errors import BusyError
+from generator.errors import StoreBusyError
 from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
 from generator.progress import Progress
@@ -141,7 +141,7 @@ def test_an_interrupt_that_a_callback_drops_is_sent_again() -> None:
     assert sys.unraisablehook is usual
 
 
-def test_what_fails_for_an_interrupt_is_an_interrupt(capsys: pytest.CaptureFixture[str]) -> None:
+def test_error_caused_by_an_interrupt_becomes_an_interrupt(capsys: pytest.CaptureFixture[str]) -> None:
     """Ctrl-C in the midst of making an object: what is half made fails, and so may those who wait for it."""
 
     class HalfMade:
@@ -223,7 +223,7 @@ def test_the_lock_of_a_killed_run_does_not_block(tables2: Path, tmp_path: Path) 
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
-    with pytest.raises(BusyError, match=rf"process {process.pid}\) .* {tmp_path}"):
+    with pytest.raises(StoreBusyError, match=rf"process {process.pid}\) .* {tmp_path}"):
         generate(tmp_path, 2)
     process.kill()
     process.communicate()
@@ -233,8 +233,8 @@ def test_the_lock_of_a_killed_run_does_not_block(tables2: Path, tmp_path: Path) 
     assert same(tmp_path, tables2)
 
 
-def test_a_lock_is_let_go_of_after_an_error(tmp_path: Path) -> None:
+def test_lock_is_released_after_an_error(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         generate(tmp_path, 2, progress=Stopping(1))
-    with locked(tmp_path), pytest.raises(BusyError), locked(tmp_path):
+    with locked(tmp_path), pytest.raises(StoreBusyError), locked(tmp_path):
         pass

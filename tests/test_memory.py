@@ -20,7 +20,7 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Memory:
     return Memory(tmp_path if request.param == "mapped" else None)
 
 
-def test_a_part_that_is_released_is_zeros_again_and_its_neighbours_stay(memory: Memory) -> None:
+def test_discarded_part_is_zeros_and_the_rest_stays(memory: Memory) -> None:
     array = memory.zeros(100_000, np.uint32)
     memory.reserve_disk(array)
     array[:] = 7
@@ -33,7 +33,7 @@ def test_a_part_that_is_released_is_zeros_again_and_its_neighbours_stay(memory: 
     assert array[30_000] == 5
 
 
-def test_memory_is_given_back_though_somebody_still_has_the_array(memory: Memory) -> None:
+def test_free_gives_back_memory_of_a_referenced_array(memory: Memory) -> None:
     array = memory.zeros(50_000_000, np.uint8)
     memory.reserve_disk(array)
     array[:] = 3
@@ -56,7 +56,7 @@ def test_scratch_files_have_no_name(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_releasing_a_material_leaves_the_others(memory: Memory) -> None:
+def test_discarding_a_material_leaves_the_others(memory: Memory) -> None:
     names = [Material.parse(name) for name in ("KKvK", "KKKvK", "KMvK")]
     afters = allocate(names, 4, memory)
     for material in names:
@@ -70,7 +70,7 @@ def test_releasing_a_material_leaves_the_others(memory: Memory) -> None:
     assert sum(part.nbytes for part in parts_of(afters, names[0])) == size_in_bytes(names[0])
 
 
-def test_nothing_is_let_go_of_before_its_last_use() -> None:
+def test_no_pair_is_freed_before_its_last_use() -> None:
     work = plan(RunScope(6), tuple(Metric), 1, set())
     gone: set[Material] = set()
     for pair in work.order:
@@ -79,7 +79,7 @@ def test_nothing_is_let_go_of_before_its_last_use() -> None:
     assert gone == set(work.order) == set(pairs(6))
 
 
-def test_a_plan_takes_less_where_it_lets_go() -> None:
+def test_freeing_pairs_lowers_the_memory_of_a_plan() -> None:
     work = plan(RunScope(6), tuple(Metric), 1, set())
     all_tables = sum(size_in_bytes(material) for pair in work.order for material in with_mirror(pair))
     assert work.memory < all_tables / 2

@@ -1,1 +1,1 @@
-"""Generation spread over many machines: Dask has the tasks, a store at any fsspec address has the files."""
+"""Generation on many machines: Dask runs the tasks, and a store at an fsspec address holds the files."""

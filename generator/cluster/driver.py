@@ -22,7 +22,7 @@ from generator.cluster.settings import Options, RunSettings, program_digest
 from generator.cluster.store import Store
 from generator.cluster.tasks import AFTER, Kind, Task, TaskRecord, task_graph, users_of
 from generator.cluster.worker import run_task
-from generator.errors import BusyError, ClusterError, DamagedFileError, StoreMismatchError
+from generator.errors import ClusterError, DamagedFileError, StoreBusyError, StoreMismatchError
 from generator.materials import RunScope, with_mirror
 from generator.plan import Plan, plan
 from generator.progress import Progress
@@ -78,7 +78,7 @@ def generate_on_cluster(
 
     Raises:
         IncompatibleTablesError: the store holds tables of another kind; nothing was changed.
-        BusyError: another run writes to the store.
+        StoreBusyError: another run writes to the store.
         StoreError: the store cannot be read or written.
         ProgramMismatchError: a worker runs another version of the program.
         ClusterError: there is no such cluster, or its workers cannot do the tasks.
@@ -227,7 +227,7 @@ class _Run:
             WorkersLostError: several workers in a row have ended while they had the same task.
             DamagedFileError: a file of the store is not what was written.
             StoreMismatchError: a worker does not find the run marker in the store.
-            BusyError: another run has taken over the store.
+            StoreBusyError: another run has taken over the store.
             ClusterError: a worker cannot do a task.
             DistanceOverflowError: a distance does not fit the solver.
         """
@@ -298,7 +298,7 @@ class _Run:
 
     def _check_lease(self) -> None:
         if self._lease is not None and self._lease.lost:
-            raise BusyError(f"another run has taken over {self._store.address}, so this run has stopped")
+            raise StoreBusyError(f"another run has taken over {self._store.address}, so this run has stopped")
 
     def _report_progress(self, task: Task) -> None:
         self._progress.material(task.pair, task.kind is Kind.RESTORE)

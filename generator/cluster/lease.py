@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 
 from generator.cluster.store import Store
 from generator.cluster.tasks import FOLDER
-from generator.errors import BusyError, StoreError, StoreMismatchError
+from generator.errors import StoreBusyError, StoreError, StoreMismatchError
 from generator.lock import FILE_NAME, locked
 
 RENEWED = 10.0
@@ -97,7 +97,7 @@ def held(
         note: called with the reason for waiting.
 
     Raises:
-        BusyError: another command holds the lease.
+        StoreBusyError: another command holds the lease.
         StoreError: the store cannot be read or written.
     """
     if store.is_local:
@@ -122,7 +122,7 @@ def _take(store: Store, lease: Lease, stale: float, note: Callable[[str], object
         except FileNotFoundError:
             continue
         if seen is not None and found != seen:
-            raise BusyError(
+            raise StoreBusyError(
                 f"another run ({_holder(found)}) is generating in {store.address}; wait for it, stop it, or "
                 "name another store with --store"
             )

@@ -238,7 +238,7 @@ def drawn_arrays(
     return found
 
 
-def load_drawn(crew: SliceSolver, pair: Material, path: Path) -> None:
+def load_drawn(solver: SliceSolver, pair: Material, path: Path) -> None:
     """Mark the positions of a file of `drawn_arrays` as drawn in the successor tables.
 
     All successor tables of the pair must be loaded.
@@ -249,10 +249,10 @@ def load_drawn(crew: SliceSolver, pair: Material, path: Path) -> None:
     """
     found = read_arrays(path)
     places = [
-        found[f"{side}.{_FORGET}"].reshape(-1, 2) + np.array([_words_of(crew.successors, material)[0], 0])
+        found[f"{side}.{_FORGET}"].reshape(-1, 2) + np.array([_words_of(solver.successors, material)[0], 0])
         for side, material in enumerate(with_mirror(pair))
     ]
-    crew.mark_drawn(np.concatenate(places))
+    solver.mark_drawn(np.concatenate(places))
 
 
 def score_arrays(parts: Iterable[NDArray[np.uint8]]) -> dict[str, NDArray[Any]]:
