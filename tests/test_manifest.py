@@ -118,7 +118,7 @@ def change(*keys: str, to: Any) -> Callable[[dict[str, Any]], None]:
             ManifestError,
             "dtc_losses is not a list",
         ),
-        (change("materials", "KvM", "stats", "material", to="MvK"), ManifestError, "name another material, MvK"),
+        (change("materials", "KvM", "stats", "material", to="MvK"), ManifestError, "another material, MvK"),
     ],
 )
 def test_damaged_manifest(
