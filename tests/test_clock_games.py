@@ -1,6 +1,6 @@
 """Clocks over games by chance: what holds of any game, under any ruleset."""
 
-from collections import CounterName as Counting
+from collections import Counter as Counting
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
