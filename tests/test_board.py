@@ -35,7 +35,7 @@ def test_squares_run_row_by_row_from_whites_left() -> None:
 
 
 @pytest.mark.parametrize("number", [-1, 32])
-def test_a_number_beyond_the_board_has_no_name(number: int) -> None:
+def test_square_name_rejects_numbers_beyond_the_board(number: int) -> None:
     with pytest.raises(IndexError):
         square_name(number)
 
@@ -43,7 +43,7 @@ def test_a_number_beyond_the_board_has_no_name(number: int) -> None:
 @pytest.mark.parametrize(
     ("text", "said"), [("a2", "light"), ("i1", "not a square"), ("", "not a square"), ("a11", "not a square")]
 )
-def test_what_is_no_dark_square_is_refused(text: str, said: str) -> None:
+def test_parse_square_rejects_all_but_dark_squares(text: str, said: str) -> None:
     with pytest.raises(NotationError, match=said):
         parse_square(text)
 
@@ -131,7 +131,7 @@ def test_a_position_is_immutable_and_equal_by_value() -> None:
         ((0, 0, 0b1010, 0), "black man on c1, g1"),
     ],
 )
-def test_impossible_positions_are_refused_and_the_square_named(
+def test_impossible_positions_are_rejected_with_their_square(
     sets: tuple[int, int, int, int], said: str
 ) -> None:
     with pytest.raises(IllegalPositionError, match=said) as caught:
@@ -140,7 +140,7 @@ def test_impossible_positions_are_refused_and_the_square_named(
     assert isinstance(caught.value, ValueError)
 
 
-def test_a_turn_that_is_no_side_is_refused() -> None:
+def test_position_rejects_an_invalid_turn() -> None:
     with pytest.raises(IllegalPositionError, match="must be Color"):
         Position(1, 0, 0, 2, "red")  # type: ignore[arg-type]
 

@@ -1,7 +1,7 @@
 from tablebase.tables.table import FrameCache
 
 
-def test_the_frames_used_last_are_kept_within_the_budget() -> None:
+def test_recently_used_frames_are_kept_within_the_budget() -> None:
     cache = FrameCache(max_bytes=30)
     decoded = []
 

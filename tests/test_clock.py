@@ -26,7 +26,7 @@ def state(clock: Clock, rule: RuleName, won: bool | None = None) -> RuleState:
 # What a clock says
 
 
-def test_what_a_rule_says() -> None:
+def test_rule_states() -> None:
     clock = play(TWO_EACH, "g1-h2", counters=Counters(king_plies=27, balance_plies=40))
     assert state(clock, RuleName.KING_MOVES) == RuleState(
         rule=RuleName.KING_MOVES,
@@ -66,7 +66,7 @@ def test_king_against_king_has_no_stronger_side() -> None:
     assert (balance.count, balance.unit, balance.stronger) == (4, Unit.OWN_MOVES, None)
 
 
-def test_a_rule_that_spares_won_positions_is_decided_by_the_board() -> None:
+def test_rules_that_exempt_won_positions_use_board_won() -> None:
     clock = play(ON_THE_ROAD, "c1-a3", counters=Counters(road_moves=4))
     assert state(clock, RuleName.MAIN_ROAD, won=False).fired is True
     assert state(clock, RuleName.MAIN_ROAD, won=True).fired is False
@@ -80,7 +80,7 @@ def test_a_rule_that_spares_won_positions_is_decided_by_the_board() -> None:
     assert asked == [(clock.position, Color.WHITE)]
 
 
-def test_a_claim_is_open_to_players_and_no_end() -> None:
+def test_a_claimable_draw_does_not_end_the_game() -> None:
     shuttle = "c1-d2 f8-e7 d2-c1 e7-f8 " * 2
     claim = play(TWO_EACH, shuttle).ruling()
     assert claim.verdict is GameStatus.CLAIMABLE
@@ -91,7 +91,7 @@ def test_a_claim_is_open_to_players_and_no_end() -> None:
     assert (end.verdict, end.fired[0].claimable) == (GameStatus.DRAWN, False)
 
 
-def test_the_winner_is_who_leaves_no_move() -> None:
+def test_a_side_without_a_move_has_lost() -> None:
     clock = play("W:WKc1:BKe3", "c1:g5")
     assert clock.winner is Color.WHITE
     assert clock.ruling() == Ruling(GameStatus.WHITE_WON, clock.states())
@@ -99,7 +99,7 @@ def test_the_winner_is_who_leaves_no_move() -> None:
     assert play(TWO_EACH, "").winner is None
 
 
-def test_tables_tell_what_is_won_on_the_board(tables4: Path) -> None:
+def test_win_oracle_answers_from_tables(tables4: Path) -> None:
     with open_tablebase(tables4) as tablebase:
         board_won = win_oracle(tablebase)
         spared = play("W:WKf2,Kh2,a1:BKf6", "f2-e1", counters=Counters(road_moves=4))
@@ -116,7 +116,7 @@ def test_tables_tell_what_is_won_on_the_board(tables4: Path) -> None:
 # Going on
 
 
-def test_a_clock_is_a_value_that_moves_do_not_change() -> None:
+def test_clocks_are_immutable() -> None:
     clock = play(TWO_EACH, "")
     moves = clock.position.legal_moves()
     first = [clock.play(move) for move in moves]
@@ -143,7 +143,7 @@ def test_one_history_may_branch() -> None:
     assert again.counters.repetitions == 1
 
 
-def test_counters_that_count_nothing_here_begin_at_0() -> None:
+def test_start_sets_unused_counters_to_0() -> None:
     given_all = Counters(5, 5, 5, 5, 0)
     clock = Clock.start(Position.from_fen("W:WKc1,Kg1:BKb8"), OFFICIAL, given_all)
     assert clock.counters == Counters(5, 5, 0, 0, 1)
@@ -151,7 +151,7 @@ def test_counters_that_count_nothing_here_begin_at_0() -> None:
     assert Clock.start(Position.start(), LIDRAUGHTS, given_all).counters == Counters(0, 0, 0, 5, 1)
 
 
-def test_a_long_game_is_no_trouble() -> None:
+def test_long_games() -> None:
     clock = play(TWO_EACH, "c1-d2 f8-e7 d2-c1 e7-f8 " * 500, find_ruleset("club"))
     assert clock.counters == Counters(king_plies=2000, repetitions=501)
     del clock

@@ -1,6 +1,6 @@
 """Clocks over games by chance: what holds of any game, under any ruleset."""
 
-from collections import CounterName as Counting
+from collections import Counter as Counting
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
@@ -90,7 +90,7 @@ def test_no_counter_passes_its_limit_unfired(name: str) -> None:
     st.sampled_from(sorted(set(RULESETS) - {"lidraughts"})),  # whose one clock stands still for some rules
     st.builds(Counters, *[st.integers(0, 200)] * 5),
 )
-def test_no_counter_that_is_given_stands_at_its_limit_unfired(
+def test_no_given_counter_is_at_its_limit_unfired(
     beginning: tuple[Position, Random], name: str, given_all: Counters
 ) -> None:
     position, random = beginning
@@ -125,9 +125,7 @@ def reached_just_now(before: Clock, after: Clock, said: RuleState) -> bool:
 
 
 @games
-def test_a_game_goes_on_from_any_ply_by_its_fen_and_counters(
-    beginning: tuple[Position, Random], name: str
-) -> None:
+def test_games_continue_from_the_fen_of_any_ply(beginning: tuple[Position, Random], name: str) -> None:
     ruleset = RULESETS[name]
     position, random = beginning
     line = [Clock.start(position, ruleset)]
@@ -172,7 +170,7 @@ def test_a_game_with_the_colours_swapped_has_the_same_counters(
 
 
 @games
-def test_repetitions_are_those_of_a_plain_list(beginning: tuple[Position, Random], name: str) -> None:
+def test_repetitions_match_a_plain_list(beginning: tuple[Position, Random], name: str) -> None:
     position, random = beginning
     clock = Clock.start(position, RULESETS[name])
     seen = [position]
@@ -182,7 +180,7 @@ def test_repetitions_are_those_of_a_plain_list(beginning: tuple[Position, Random
             assert after.counters.repetitions == seen.count(after.position)
 
 
-def test_the_official_rules_fire_as_a_plain_telling_of_them_says() -> None:
+def test_official_rules_match_a_naive_implementation() -> None:
     fired: Counting[str] = Counting()
     for seed in range(160):
         random = Random(seed)

@@ -113,7 +113,7 @@ def swapped(case: Case) -> Case:
     }
 
 
-def test_what_cases_say_of_the_board_is_what_the_tables_say(tables4: Path) -> None:
+def test_board_won_of_cases_matches_the_tables(tables4: Path) -> None:
     answered = hypothetical = 0
     with open_tablebase(tables4) as tablebase:
         by_tables = win_oracle(tablebase)
@@ -151,7 +151,7 @@ def test_the_suite_is_well_formed() -> None:
         assert set(case.get("after", {})) <= set(case["expect"]) <= set(RULESETS)
 
 
-def test_the_cases_begun_with_are_in_the_suite() -> None:
+def test_the_suite_has_the_initial_cases() -> None:
     known = {(case["start"], case["moves"], *case.get("counters", {}).items()) for case in CASES.values()}
     for case in read(GOLDEN / "draw_cases.json"):
         start = Position.from_fen(case["start"]).to_fen()

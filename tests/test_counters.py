@@ -16,11 +16,11 @@ from tablebase.rules.rulesets import LIDRAUGHTS, OFFICIAL
 
 
 @given(st.builds(Counters, *[st.integers(0, 999_999)] * 5))
-def test_counters_survive_their_field(counters: Counters) -> None:
+def test_counters_round_trip_through_their_field(counters: Counters) -> None:
     assert Counters.from_field(counters.to_field()) == counters
 
 
-def test_counters_are_named_as_everywhere() -> None:
+def test_names_of_counters() -> None:
     assert [field.name for field in fields(Counters)] == list(CounterName)
     assert Counters(1, 2, 3, 4, 5)[CounterName.ROAD_MOVES] == 4
     assert Counters(29, 12, 0, 3, 1).to_field() == "C29,12,0,3,1"
@@ -36,7 +36,7 @@ def test_counters_are_named_as_everywhere() -> None:
         ({"three_kings_moves": True}, "three_kings_moves is 'True'"),
     ],
 )
-def test_what_is_no_count_is_refused_by_name(counters: dict[str, int], said: str) -> None:
+def test_invalid_counts_are_rejected_by_name(counters: dict[str, int], said: str) -> None:
     with pytest.raises(CounterError, match=said):
         Counters(**counters)
 
@@ -44,7 +44,7 @@ def test_what_is_no_count_is_refused_by_name(counters: dict[str, int], said: str
 @pytest.mark.parametrize(
     "text", ["", "C", "C1,2,3,4", "C1,2,3,4,5,6", "C1,2,3,4,-5", "c1,2,3,4,5", "C٣,2,3,4,5"]
 )
-def test_what_is_no_field_of_counters_is_refused(text: str) -> None:
+def test_invalid_fields_of_counters_are_rejected(text: str) -> None:
     with pytest.raises(CounterError, match="C and five numbers"):
         Counters.from_field(text)
 
@@ -72,7 +72,7 @@ def test_a_fen_may_carry_counters() -> None:
         ("C1,2,3,4,5:C1,2,3,4,5", "2 fields of counters"),
     ],
 )
-def test_a_fen_with_other_counters_is_refused(field: str, said: str) -> None:
+def test_fens_with_invalid_counters_are_rejected(field: str, said: str) -> None:
     with pytest.raises(NotationError, match=said):
         Clock.from_fen(f"{TWO_EACH}:{field}")
 
@@ -95,7 +95,7 @@ def test_the_fields_of_lidraughts_are_its_clock() -> None:
         "".join
     )
 )
-def test_any_text_is_a_clock_or_an_error_of_ours(text: str) -> None:
+def test_any_text_makes_a_clock_or_a_tablebase_error(text: str) -> None:
     for ruleset in (OFFICIAL, LIDRAUGHTS):
         try:
             clock = Clock.from_fen(text, ruleset)

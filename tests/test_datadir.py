@@ -27,22 +27,22 @@ def checkout(folder: Path, text: str = '[project]\nname = "shashki-tablebase"\n'
     return deep
 
 
-def test_the_option_comes_first(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_directory_is_first_the_option(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHASHKI_DATA", "/from/environment")
     assert data_directory("mine") == data_directory(Path("mine")) == Path("mine")
 
 
-def test_an_option_of_no_name_is_refused(outside: Path) -> None:
+def test_an_empty_option_is_rejected(outside: Path) -> None:
     with pytest.raises(DataDirectoryError, match="directory is empty; name a directory"):
         data_directory("")
 
 
-def test_the_command_that_makes_tables_quotes_the_directory() -> None:
+def test_generate_command_quotes_the_directory() -> None:
     assert generate_command(Path("data"), 4) == "`shashki generate --pieces 4 --data data`"
     assert generate_command(Path("my data")) == "`shashki generate --data 'my data'`"
 
 
-def test_the_command_makes_tables_of_the_kind_that_is_there(tmp_path: Path) -> None:
+def test_generate_command_keeps_ruleset_and_metrics(tmp_path: Path) -> None:
     manifest = Manifest("1", KING_MOVES_ONLY, {Material.parse("KvK"): SliceRecord()})
     manifest.save(tmp_path)
     assert generate_command(tmp_path) == f"`shashki generate --ruleset king-moves-only --data {tmp_path}`"
@@ -60,7 +60,7 @@ def test_the_command_makes_tables_of_the_kind_that_is_there(tmp_path: Path) -> N
         assert generate_command(tmp_path) == f"`shashki generate --data {tmp_path}`"
 
 
-def test_then_the_environment(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_directory_is_second_the_environment(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(checkout(outside / "project"))
     monkeypatch.setenv("SHASHKI_DATA", "/from/environment")
     assert data_directory() == Path("/from/environment")
@@ -68,7 +68,7 @@ def test_then_the_environment(outside: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert data_directory() == outside / "project" / "data"
 
 
-def test_then_the_checkout_one_is_in(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_directory_is_third_the_checkout(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deep = checkout(outside / "project")
     for folder in (deep, deep.parent, outside / "project"):
         monkeypatch.chdir(folder)
@@ -78,7 +78,9 @@ def test_then_the_checkout_one_is_in(outside: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     "text", ['[project]\nname = "another"\n', "[project\n", "project = 3\n", "[tool.ruff]\n", "\0"]
 )
-def test_then_the_users_own(outside: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_data_directory_is_last_the_users_own(
+    outside: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
     monkeypatch.chdir(checkout(outside / "another", text))
     assert data_directory() == Path(platformdirs.user_data_dir("shashki"))
     assert not data_directory().exists()

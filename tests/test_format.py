@@ -70,7 +70,7 @@ def write(path: Path, values: Values, material: Material = MATERIAL, metric: Met
     ],
     ids=lambda value: f"{len(value)}" if isinstance(value, list) else value.__name__,
 )
-def test_what_is_written_is_read(tmp_path: Path, alphabet: list[int], dtype: type) -> None:
+def test_tables_round_trip(tmp_path: Path, alphabet: list[int], dtype: type) -> None:
     values = some_values(MATERIAL.positions, alphabet)
     path = tmp_path / "KKvKK.dtw"
     data = write(path, np.array(values, dtype))
@@ -125,7 +125,7 @@ def test_threads_write_the_same_file(tmp_path: Path) -> None:
     assert (tmp_path / "together").read_bytes() == alone
 
 
-def test_header_tells_all(tmp_path: Path) -> None:
+def test_header_round_trips(tmp_path: Path) -> None:
     data = write(tmp_path / "KvM.wdl", np.array(some_values(868, [0, 2]), np.int8), SMALL, Metric.WDL)
     header = read_header(data, len(data), tmp_path / "KvM.wdl")
     assert (header.material, header.metric, header.ruleset) == (SMALL, Metric.WDL, OFFICIAL)
@@ -148,13 +148,13 @@ def test_dtw_is_stored_halved() -> None:
         (np.full(868, 40_000, np.uint16), "40000 does not fit"),
     ],
 )
-def test_values_that_cannot_be_written(tmp_path: Path, values: Values, message: str) -> None:
+def test_invalid_values_are_rejected(tmp_path: Path, values: Values, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         write(tmp_path / "KvM.wdl", values, SMALL)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_failed_write_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file"
     write_atomically(path, [b"old"])
 

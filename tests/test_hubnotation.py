@@ -23,12 +23,12 @@ def test_the_start() -> None:
 
 
 @given(positions())
-def test_positions_that_are_written_are_read(position: Position) -> None:
+def test_positions_round_trip(position: Position) -> None:
     for numbering in Numbering:
         assert parse_hub_position(format_hub_position(position, numbering), numbering) == position
 
 
-def test_moves_that_are_written_are_read() -> None:
+def test_moves_round_trip() -> None:
     for position in random_positions(150, 31, 12):
         for move in position.legal_moves():
             for numbering in Numbering:
@@ -54,7 +54,7 @@ def test_captured_pieces_come_in_any_order() -> None:
 
 
 @pytest.mark.parametrize("text", ["", START[1:], START + "e", START.lower(), "X" + START[1:], "W" + "q" * 32])
-def test_what_is_no_position_is_refused(text: str) -> None:
+def test_invalid_positions_are_rejected(text: str) -> None:
     with pytest.raises(NotationError, match="not a position of this board"):
         parse_hub_position(text, Numbering.B8)
 
@@ -65,12 +65,12 @@ def test_a_man_on_its_last_row_is_refused() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "10", "10x26", "c3-d4", "10-14-19", "10-14x3", "100-1", "10x26x"])
-def test_what_is_no_move_is_refused(text: str) -> None:
+def test_invalid_moves_are_rejected(text: str) -> None:
     with pytest.raises(NotationError, match="not a move of the Hub protocol"):
         parse_hub_move(Position.start(), text, Numbering.A1)
 
 
-def test_moves_that_are_not_legal_are_refused() -> None:
+def test_illegal_moves_are_rejected() -> None:
     with pytest.raises(NotationError, match="99 is not a square"):
         parse_hub_move(Position.start(), "9-99", Numbering.A1)
     for text in ("9-18", "10x26x14x22", "24-19"):

@@ -56,7 +56,7 @@ def test_index_is_the_documented_order(material: Material) -> None:
 
 
 @given(positions(max_pieces=6))
-def test_there_and_back(position: Position) -> None:
+def test_index_and_sets_are_inverse(position: Position) -> None:
     sets = (position.own_men, position.own_kings, position.other_men, position.other_kings)
     material = Material.of(position)
     index = index_of(*sets)
@@ -65,7 +65,7 @@ def test_there_and_back(position: Position) -> None:
 
 
 @pytest.mark.parametrize("text", ["KKMMvKKMM", "MMMMvMMMM", "KKKKvKKKK", "KMMMvM"])
-def test_first_and_last(text: str) -> None:
+def test_first_and_last_index(text: str) -> None:
     material = Material.parse(text)
     assert index_of(*sets_at(material, 0)) == 0
     last = material.positions - 1

@@ -35,7 +35,7 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     assert run(REPORT_CACHE, ROOT, tmp_path) == "1 0"
 
 
-def test_where_no_folder_is_writable_kernels_are_compiled_anew(tmp_path: Path) -> None:
+def test_kernels_are_compiled_again_without_a_writable_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a file is no folder")
     for _ in range(2):
         assert run(REPORT_CACHE, ROOT, tmp_path / "file") == "0 1"
@@ -43,7 +43,7 @@ def test_where_no_folder_is_writable_kernels_are_compiled_anew(tmp_path: Path) -
 
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
 @pytest.mark.parametrize("part", [0, 0.5])
-def test_what_is_damaged_is_compiled_anew(tmp_path: Path, kind: str, part: float) -> None:
+def test_damaged_kernels_are_compiled_again(tmp_path: Path, kind: str, part: float) -> None:
     assert run(REPORT_CACHE, ROOT, tmp_path) == "0 1"
     for path in tmp_path.rglob(f"*has_capture*.{kind}"):
         os.truncate(path, int(part * path.stat().st_size))
@@ -51,13 +51,13 @@ def test_what_is_damaged_is_compiled_anew(tmp_path: Path, kind: str, part: float
     assert run(REPORT_CACHE, ROOT, tmp_path) == "1 0"
 
 
-def test_a_full_disk_keeps_nothing_and_stops_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_only_disables_the_cache(tmp_path: Path) -> None:
     full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
     for _ in range(2):
         assert run(full + REPORT_CACHE, ROOT, tmp_path) == "0 1"
 
 
-def test_what_is_edited_meanwhile_is_not_kept(tmp_path: Path) -> None:
+def test_kernels_of_edited_files_are_not_cached(tmp_path: Path) -> None:
     """The process still has the constants of before, and would keep their kernels under the hash of after."""
     shutil.copytree(ROOT / "tablebase", tmp_path / "tablebase", ignore=shutil.ignore_patterns("__pycache__"))
     code = (
@@ -72,7 +72,7 @@ def test_what_is_edited_meanwhile_is_not_kept(tmp_path: Path) -> None:
     assert run(REPORT_CACHE, tmp_path, tmp_path / "cache") == "1 0"
 
 
-def test_every_import_is_seen() -> None:
+def test_imports_are_found() -> None:
     """Those that the language knows are those that are looked for, in every file of the project."""
     for package in ("generator", "tablebase"):
         for path in (ROOT / package).rglob("*.py"):

@@ -46,7 +46,7 @@ def example() -> Manifest:
     return Manifest("1.2.3", slices={KVM: SliceRecord(files, statistics), KVM.mirror: SliceRecord()})
 
 
-def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+def test_manifest_round_trips(tmp_path: Path) -> None:
     manifest = example()
     manifest.save(tmp_path)
     assert Manifest.load(tmp_path) == manifest
@@ -57,7 +57,7 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
     assert data["materials"]["MvK"] == {"files": {}, "stats": None}
 
 
-def test_a_manifest_from_before_there_was_a_dtb_is_loaded(tmp_path: Path) -> None:
+def test_manifests_without_dtb_are_loaded(tmp_path: Path) -> None:
     manifest = example()
     manifest.save(tmp_path)
     path = tmp_path / "manifest.json"
@@ -77,7 +77,7 @@ def test_a_manifest_from_before_there_was_a_dtb_is_loaded(tmp_path: Path) -> Non
         Manifest.load(tmp_path)
 
 
-def test_no_manifest(tmp_path: Path) -> None:
+def test_missing_manifest(tmp_path: Path) -> None:
     with pytest.raises(
         ManifestError, match=rf"no .*manifest\.json: .*run `shashki generate --data {tmp_path}`"
     ):
@@ -118,11 +118,7 @@ def change(*keys: str, to: Any) -> Callable[[dict[str, Any]], None]:
             ManifestError,
             "dtc_losses is not a list",
         ),
-        (
-            change("materials", "KvM", "stats", "material", to="MvK"),
-            ManifestError,
-            "name another material, MvK",
-        ),
+        (change("materials", "KvM", "stats", "material", to="MvK"), ManifestError, "another material, MvK"),
     ],
 )
 def test_damaged_manifest(
@@ -146,7 +142,7 @@ KEYS = ["format_version", "generator_version", "ruleset", "materials"]
 
 
 @given(st.binary() | JSON.map(lambda data: json.dumps(data).encode()))
-def test_anything_else_is_an_error(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+def test_other_json_is_an_error(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     folder = tmp_path_factory.getbasetemp()
     (folder / "manifest.json").write_bytes(data)
     with pytest.raises(TableError):
@@ -154,7 +150,7 @@ def test_anything_else_is_an_error(tmp_path_factory: pytest.TempPathFactory, dat
 
 
 @given(st.sampled_from(KEYS), JSON)
-def test_any_other_field_is_an_error_or_as_good(
+def test_changed_fields_are_an_error_or_loaded(
     tmp_path_factory: pytest.TempPathFactory, key: str, value: Any
 ) -> None:
     folder = tmp_path_factory.getbasetemp()

@@ -26,7 +26,7 @@ TOTALS = {
 
 
 @given(st.tuples(*[st.integers(0, 6)] * 4).filter(lambda n: n[0] + n[1] and n[2] + n[3]))
-def test_text_and_back(counts: tuple[int, int, int, int]) -> None:
+def test_text_round_trips(counts: tuple[int, int, int, int]) -> None:
     material = Material(*counts)
     assert Material.parse(str(material)) == material
     assert material.mirror.mirror == material
@@ -34,7 +34,7 @@ def test_text_and_back(counts: tuple[int, int, int, int]) -> None:
     assert material.pieces == sum(counts) == material.mirror.pieces
 
 
-def test_what_the_text_means() -> None:
+def test_parse_material() -> None:
     assert Material.parse("KKMvK") == Material(own_kings=2, own_men=1, other_kings=1, other_men=0)
     assert Material.parse("MvKMM") == Material(own_kings=0, own_men=1, other_kings=1, other_men=2)
 
@@ -42,13 +42,13 @@ def test_what_the_text_means() -> None:
 @pytest.mark.parametrize(
     "text", ["", "v", "KvS", "KKMv", "vK", "MKvK", "KKMK", "kvk", "KvKvK", " KvK", "KvK\n"]
 )
-def test_what_is_no_material(text: str) -> None:
+def test_invalid_texts_are_rejected(text: str) -> None:
     with pytest.raises(MaterialError, match="like KKMvK"):
         Material.parse(text)
 
 
 @pytest.mark.parametrize("counts", [(-1, 1, 1, 0), (0, 29, 1, 0), (20, 0, 13, 0)])
-def test_counts_that_no_board_holds(counts: tuple[int, int, int, int]) -> None:
+def test_invalid_counts_are_rejected(counts: tuple[int, int, int, int]) -> None:
     with pytest.raises(MaterialError, match="no board holds"):
         Material(*counts)
 
@@ -63,14 +63,14 @@ def test_position_counts() -> None:
 
 
 @pytest.mark.parametrize("pieces", TOTALS)
-def test_all_materials_of_so_many_pieces(pieces: int) -> None:
+def test_materials_of_n_pieces(pieces: int) -> None:
     found = list(materials(pieces))
     assert len(found) == len(set(found)) == sum((n + 1) * (pieces - n + 1) for n in range(1, pieces))
     assert {material.pieces for material in found} == {pieces}
     assert sum(material.positions for material in found) == TOTALS[pieces]
 
 
-def test_every_move_leads_to_a_slice_that_comes_before() -> None:
+def test_materials_come_after_their_successors() -> None:
     order = [material for pieces in (2, 3, 4) for material in materials(pieces)]
     random = Random(1)
     for place, material in enumerate(order):
@@ -83,7 +83,7 @@ def test_every_move_leads_to_a_slice_that_comes_before() -> None:
                 assert after in before or not after.own_kings + after.own_men
 
 
-def test_what_a_move_leads_to() -> None:
+def test_successors() -> None:
     seen: dict[Material, set[Material]] = {}
     for position in random_positions(3000, seed=3, max_pieces=5):
         material = Material.of(position)

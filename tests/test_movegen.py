@@ -140,14 +140,14 @@ def test_counts_without_writing() -> None:
             assert captures(*sets, BUFFER) == 0
 
 
-def test_the_position_is_seen_by_the_next_side_to_move() -> None:
+def test_successors_are_seen_by_the_next_side_to_move() -> None:
     count = successors(*sets_of(Position.from_fen("W:Wa1:BKh8")), BUFFER)
     assert count == 1
     after = Position.from_fen("B:Wb2:BKh8")
     assert tuple(BUFFER[0].tolist()) == sets_of(after)
 
 
-def test_no_capture_is_lost_silently_where_a_buffer_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_buffer_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     from tablebase.kernels import bits, movegen
     from tablebase.kernels.jit import for_python
 

@@ -21,7 +21,7 @@ TWO_ROUTES = "W:WKf8,a5,h4,a3,e3,g3,b2,h2:Bh8,g7,c5,e5,g5"  # two captures f8-b4
 
 
 @given(positions())
-def test_a_position_survives_its_fen(position: Position) -> None:
+def test_positions_round_trip_through_their_fen(position: Position) -> None:
     assert Position.from_fen(position.to_fen()) == position
 
 
@@ -98,7 +98,7 @@ def bug_cases() -> list[dict[str, str]]:
         ("W:W²:Bh8", "is not a square"),
     ],
 )
-def test_what_is_no_fen_is_refused_and_quoted(text: str, said: str) -> None:
+def test_invalid_fens_are_rejected_and_quoted(text: str, said: str) -> None:
     with pytest.raises(NotationError) as caught:
         parse_fen(text)
     assert said in str(caught.value)
@@ -114,13 +114,13 @@ def test_what_is_no_fen_is_refused_and_quoted(text: str, said: str) -> None:
         ("W:Wa1:Bc1,g1,h8", "black man on c1, g1"),
     ],
 )
-def test_positions_that_cannot_be_are_refused_and_the_square_named(text: str, said: str) -> None:
+def test_impossible_positions_are_rejected_with_their_square(text: str, said: str) -> None:
     with pytest.raises(IllegalPositionError) as caught:
         parse_fen(text)
     assert said in str(caught.value)
 
 
-def test_long_rubbish_makes_a_short_message() -> None:
+def test_messages_cut_long_texts() -> None:
     for text in ("W" * 100_000, "W:W" + "q" * 100_000 + ":B", "W:W:B:" + "9" * 100_000):
         with pytest.raises(NotationError) as caught:
             parse_fen(text)
@@ -194,12 +194,12 @@ def read(fen: str, text: str, numbering: str | None = None) -> str:
     return str(parse_move(Position.from_fen(fen), text, numbering))
 
 
-def test_moves_are_written_short_where_start_and_end_say_it_all() -> None:
+def test_moves_are_written_short_if_unambiguous() -> None:
     assert [str(move) for move in Position.from_fen("W:Wc3:Bh8").legal_moves()] == ["c3-b4", "c3-d4"]
     assert [str(move) for move in Position.from_fen("W:Wc3:Bd4,d6").legal_moves()] == ["c3:c7"]
 
 
-def test_moves_are_written_in_full_where_start_and_end_are_ambiguous() -> None:  # pydraughts issue 42
+def test_moves_are_written_in_full_if_ambiguous() -> None:  # pydraughts issue 42
     position = Position.from_fen(TWO_ROUTES)
     assert [str(move) for move in position.legal_moves()] == ["h4:b6", "f8:b4", "f8:h6:f4:d6:b4"]
     assert all(move.ambiguous == (move.start != parse_square("h4")) for move in position.legal_moves())
@@ -254,13 +254,13 @@ def test_numbered_squares_of_a_move_need_a_numbering() -> None:
         read("W:Wc3:Bh8", "10-44", "a1")
 
 
-def test_the_route_given_exactly_goes_before_longer_ones() -> None:
+def test_the_exact_route_is_preferred_to_longer_ones() -> None:
     assert read(TWO_ROUTES, "f8:b4") == "f8:b4"
     assert read(TWO_ROUTES, "f8:h6:b4") == "f8:h6:f4:d6:b4"
     assert read(TWO_ROUTES, "f8:d6:b4") == "f8:h6:f4:d6:b4"
 
 
-def test_an_ambiguous_move_is_refused_with_what_it_may_mean() -> None:
+def test_ambiguous_moves_are_rejected_with_their_readings() -> None:
     crossing = "W:WKd8,e5:Bf2,b4,f4,f6"  # d8 to a5 over f6 and b4, and f4 or f2 between
     with pytest.raises(NotationError, match="ambiguous; write one of d8:g5:d2:a5, d8:h4:e1:a5"):
         read(crossing, "d8:a5")
@@ -272,7 +272,7 @@ def test_an_ambiguous_move_is_refused_with_what_it_may_mean() -> None:
     "text",
     ["", "c3", "c3:", ":c3", "c3 d4", "cd", "cd4 4", "c3--d4", "c3:i9", "c3:c4", "c3c4", "cc4", "c-", "3d4"],
 )
-def test_what_is_hardly_a_move_is_refused(text: str) -> None:
+def test_nearly_valid_moves_are_rejected(text: str) -> None:
     with pytest.raises(NotationError):
         read("W:Wc3:Bh8", text)
 
@@ -281,13 +281,13 @@ def test_what_is_hardly_a_move_is_refused(text: str) -> None:
     "text",
     ["Kc3-d4", "c3-d4!", "0-0", "e2e4", "c3-d4-", "1014", "c14", "*"],
 )
-def test_what_is_no_move_is_refused(text: str) -> None:
+def test_invalid_moves_are_rejected(text: str) -> None:
     with pytest.raises(NotationError):
         read("W:Wc3:Bh8", text)
 
 
 @pytest.mark.parametrize("text", ["c3-e5", "c3-b2", "d4-e5", "h8-g7", "c3-b4-a5", "c3-c3"])
-def test_a_move_that_is_not_legal_is_refused_with_those_that_are(text: str) -> None:
+def test_illegal_moves_are_rejected_with_the_legal_ones(text: str) -> None:
     with pytest.raises(IllegalMoveError, match="legal moves: c3-b4, c3-d4"):
         read("W:Wc3:Bh8", text)
 
@@ -297,7 +297,7 @@ def test_a_capture_must_be_carried_to_its_end() -> None:
         read("W:Wc3:Bd4,d6", "c3:e5")
 
 
-def test_format_move_refuses_what_is_not_legal() -> None:
+def test_format_move_rejects_illegal_moves() -> None:
     position = Position.from_fen("W:Wc3:Bh8")
     other = Position.from_fen("W:We3:Bh8").legal_moves()[0]
     with pytest.raises(IllegalMoveError, match="e3-d4 is not legal"):
@@ -315,7 +315,7 @@ def check_moves_survive_their_text(position: Position) -> None:
         assert parse_move(position, text.replace(":", "x")) == move
 
 
-def test_moves_of_random_positions_survive_short_texts() -> None:
+def test_moves_of_random_positions_round_trip_in_short() -> None:
     alone = shared = 0
     for position in random_positions(1500, seed=4):
         moves = position.legal_moves()
@@ -335,13 +335,13 @@ def test_moves_of_random_positions_survive_short_texts() -> None:
     assert shared > 50
 
 
-def test_moves_of_random_positions_survive_their_text() -> None:
+def test_moves_of_random_positions_round_trip() -> None:
     for position in random_positions(1500, seed=2):
         check_moves_survive_their_text(position)
 
 
 @given(positions())
-def test_moves_survive_their_text(position: Position) -> None:
+def test_moves_round_trip(position: Position) -> None:
     check_moves_survive_their_text(position)
 
 
@@ -361,7 +361,7 @@ def test_every_route_of_a_capture_reads_as_a_move_to_its_result() -> None:
 @given(st.text())
 @example("W:W\x00:B")
 @example("W:Wa1:B" + ":H0" * 1000)
-def test_any_text_is_a_position_or_an_error_of_ours(text: str) -> None:
+def test_any_text_is_a_position_or_a_tablebase_error(text: str) -> None:
     check_fen_text(text)
 
 
@@ -370,12 +370,12 @@ def test_any_text_is_a_position_or_an_error_of_ours(text: str) -> None:
         "".join
     )
 )
-def test_any_text_like_a_fen_is_a_position_or_an_error_of_ours(text: str) -> None:
+def test_any_text_like_a_fen_is_a_position_or_a_tablebase_error(text: str) -> None:
     check_fen_text(text)
 
 
 @given(positions(), st.data())
-def test_a_fen_with_a_slip_is_a_position_or_an_error_of_ours(position: Position, data: st.DataObject) -> None:
+def test_a_changed_fen_is_a_position_or_a_tablebase_error(position: Position, data: st.DataObject) -> None:
     text = position.to_fen()
     at = data.draw(st.integers(0, len(text)))
     check_fen_text(text[:at] + data.draw(st.sampled_from([*"WBKabch18:,.- ", ""])) + text[at + 1 :])
@@ -392,7 +392,7 @@ def check_fen_text(text: str) -> None:
 
 
 @given(positions(max_pieces=8), st.text() | st.text("abcdefgh12345678:-x ", max_size=12))
-def test_any_text_is_a_legal_move_or_an_error_of_ours(position: Position, text: str) -> None:
+def test_any_text_is_a_legal_move_or_a_tablebase_error(position: Position, text: str) -> None:
     for numbering in (None, *Numbering):
         try:
             move = parse_move(position, text, numbering)

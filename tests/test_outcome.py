@@ -67,7 +67,7 @@ def test_the_rule_is_fifteen_moves_of_each_side() -> None:
         (Probe(WIN, None, None), True, Probe(LOSS, 1, None)),
     ],
 )
-def test_what_a_move_is_worth(after: Probe, zeroing: bool, own: Probe) -> None:
+def test_move_value(after: Probe, zeroing: bool, own: Probe) -> None:
     assert replace(move_value(after, zeroing, False, KING_MOVES_ONLY), dtb=None) == own
 
 
@@ -92,18 +92,18 @@ def test_what_a_move_is_worth(after: Probe, zeroing: bool, own: Probe) -> None:
         (UNKNOWN, True, UNKNOWN),
     ],
 )
-def test_how_near_the_balance_change_is_by_a_man(after: Probe, balance_change: bool, own: Probe) -> None:
+def test_dtb_of_a_mans_move(after: Probe, balance_change: bool, own: Probe) -> None:
     assert move_value(after, True, balance_change, OFFICIAL, 60) == own
 
 
-def test_a_king_move_may_come_too_late_for_either_count() -> None:
+def test_king_moves_may_exceed_either_limit() -> None:
     for after, outcome in ((Probe(LOSS, 29, 40, 59), WIN), (Probe(LOSS, 30, 40, 59), CURSED_WIN)):
         assert move_value(after, False, False, OFFICIAL, 60).outcome is outcome
     assert move_value(Probe(LOSS, 9, 40, 60), False, False, OFFICIAL, 60).outcome is CURSED_WIN
     assert move_value(Probe(LOSS, 9, 40, 60), False, False, OFFICIAL) == Probe(WIN, 10, 41, 61)
 
 
-def test_without_the_rule_nothing_is_cursed() -> None:
+def test_no_cursed_wins_without_the_rule() -> None:
     none = Ruleset("none", None)
     assert move_value(Probe(LOSS, 400, 500, 450), False, False, none) == Probe(WIN, 401, 501, 451)
 

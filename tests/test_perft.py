@@ -40,12 +40,12 @@ def test_colours_do_not_matter() -> None:
     assert perft(position, 5) == perft(position.flip(), 5) > 0
 
 
-def test_depth_nought_is_one_line_and_ended_games_have_none() -> None:
+def test_depth_0_is_one_line_and_ended_games_have_none() -> None:
     assert perft(Position.start(), 0) == 1
     blocked = Position.from_fen("W:WKa1:Bc3,b2")
     assert [perft(blocked, depth) for depth in (0, 1, 2, 5)] == [1, 0, 0, 0]
 
 
-def test_a_negative_depth_is_refused() -> None:
+def test_a_negative_depth_is_rejected() -> None:
     with pytest.raises(ArgumentError, match="-1"):
         perft(Position.start(), -1)

@@ -196,7 +196,7 @@ def test_kings_landing_is_judged_for_each_first_jump_alone() -> None:  # deepdra
     assert results("B:WKd6,Kb4:BKf8,Ke1") == fens("W:W:BKa3,Ke1", "W:WKd6:BKf8,Ka5")
 
 
-def test_turkish_stroke_a_captured_piece_stands_in_the_way() -> None:  # 4.8, 4.11
+def test_turkish_stroke_a_captured_piece_blocks_the_way() -> None:  # 4.8, 4.11
     # From g1 the way back to c5 leads over f2, which is captured but leaves only after the move.
     assert results("W:WKd4:BKf2,Kc5") == fens("B:WKg1:BKc5", "B:WKb6:BKf2", "B:WKa7:BKf2")
 
@@ -247,7 +247,7 @@ def test_every_route(position: Position) -> None:
 
 
 @given(positions())
-def test_moves_of_the_turned_board_are_the_moves_turned(position: Position) -> None:
+def test_moves_of_the_mirror_are_the_mirrored_moves(position: Position) -> None:
     turned = position.flip()
     assert {after.flip() for after in map(position.play, position.legal_moves())} == {
         turned.play(move) for move in turned.legal_moves()
@@ -255,7 +255,7 @@ def test_moves_of_the_turned_board_are_the_moves_turned(position: Position) -> N
 
 
 @given(positions())
-def test_what_a_move_says_of_itself(position: Position) -> None:
+def test_properties_of_moves(position: Position) -> None:
     white = position.turn is Color.WHITE
     own_men, own_kings = (position.wm, position.wk) if white else (position.bm, position.bk)
     enemies = position.bm | position.bk if white else position.wm | position.wk
@@ -298,7 +298,7 @@ def test_play_takes_any_route_to_a_legal_result() -> None:
         assert find_legal(position, by_route) in position.legal_moves()
 
 
-def test_an_illegal_move_is_refused_with_what_would_be_legal() -> None:
+def test_illegal_moves_are_rejected_with_the_legal_ones() -> None:
     position = Position.from_fen("W:Wc3:Bd4")
     quiet = Move((parse_square("c3"), parse_square("b4")), (), Piece.MAN, False)
     with pytest.raises(IllegalMoveError, match="c3-b4 is not legal in W:Wc3:Bd4; legal moves: c3:e5"):
@@ -307,7 +307,7 @@ def test_an_illegal_move_is_refused_with_what_would_be_legal() -> None:
         Position.from_fen("W:W:Bd4").play(quiet)
 
 
-def test_a_move_that_says_wrongly_what_it_does_is_refused() -> None:
+def test_moves_with_wrong_properties_are_rejected() -> None:
     position = Position.from_fen("W:Wa7:Bh4")
     (move,) = position.legal_moves()
     assert move.promotes
@@ -332,7 +332,7 @@ def test_moves_along_needs_a_route_of_a_piece_of_ones_own() -> None:
     assert moves_along(position, [named["c3"], named["c7"], named["c7"]]) == []
 
 
-def test_moves_come_in_the_same_order_always() -> None:
+def test_order_of_moves_is_deterministic() -> None:
     position = Position.from_fen("W:WKa1,c3:BKh8")
     assert [str(move) for move in position.legal_moves()] == ["a1-b2", "c3-b4", "c3-d4"]
     assert position.legal_moves() == Position.from_fen("W:BKh8:Wc3,Ka1").legal_moves()

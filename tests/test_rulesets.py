@@ -43,7 +43,7 @@ def test_rulesets_are_sound(ruleset: Ruleset) -> None:
     assert ruleset.king_moves_plies == (30 if anywhere else None)
 
 
-def test_a_ruleset_of_king_moves_alone_is_made_of_its_limit() -> None:
+def test_a_ruleset_made_from_the_limit_of_king_moves() -> None:
     made = Ruleset("three", 3)
     clock = play(TWO_EACH, "c1-d2 f8-e7", made)
     assert clock.ruling().verdict is GameStatus.OPEN
@@ -51,7 +51,7 @@ def test_a_ruleset_of_king_moves_alone_is_made_of_its_limit() -> None:
     assert play(TWO_EACH, "c1-d2", Ruleset("none", None)).states() == ()
 
 
-def test_the_plies_that_a_balance_may_last() -> None:
+def test_balance_plies() -> None:
     assert [OFFICIAL.balance_plies(pieces) for pieces in range(1, 9)] == [
         None,
         *(10, 10, 60, 60, 120, 120),

@@ -11,14 +11,14 @@ SLICES = [material for pieces in (2, 3, 4, 5) for material in materials(pieces)]
 LAYOUT = layout_of(SLICES)
 
 
-def test_slices_lie_one_behind_the_other() -> None:
+def test_slices_are_contiguous() -> None:
     sizes = [material.positions for material in SLICES]
     assert LAYOUT.start.tolist() == [0, *np.cumsum(sizes).tolist()]
     assert LAYOUT.start[-1] == 145_859_644
 
 
 @pytest.mark.parametrize("number", range(len(SLICES)), ids=map(str, SLICES))
-def test_agrees_with_the_library(number: int) -> None:
+def test_index_matches_tables_index(number: int) -> None:
     material = SLICES[number]
     chosen = np.random.default_rng(number).integers(0, material.positions, 100).tolist()
     for index in [0, material.positions - 1, *chosen]:
@@ -45,7 +45,7 @@ def test_a_slice_of_seven_pieces() -> None:
         assert slot_of(layout, *sets) == index
 
 
-def test_a_slice_that_is_not_there_has_no_slot() -> None:
+def test_a_missing_slice_has_no_slot() -> None:
     layout = layout_of([Material(1, 0, 1, 0)])
     assert slot_of(layout, 0, 2, 0, 1) == 0
     assert slot_of(layout, 0, 3, 0, 4) == -1
