@@ -13,9 +13,10 @@ from server.app import DATA_DIRECTORY, create_app, tablebase_of
 from tablebase import RULESETS, Clock, Counters
 from tablebase.board.counters import CounterName
 from tablebase.board.position import Position
+from tablebase.games.analysis import SEARCH_EFFORT
 from tablebase.games.lone_kings import draw_cases
 from tablebase.games.search import RuleSearch, win_oracle
-from tablebase.report.positions import SEARCH_EFFORT, draw_case_report
+from tablebase.report.positions import draw_case_report
 from tablebase.report.rules import rules_report
 
 QUESTIONS = ["/v1/position", "/v1/draw-cases"]
@@ -133,7 +134,11 @@ def test_answers_equal_what_the_library_says(client: FlaskClient, app: Flask, ru
         answer = ask(client, "/v1/position", fen=fen, ruleset=ruleset)
         search = RuleSearch(tablebase, SEARCH_EFFORT)
         ruling = clock.ruling(win_oracle(tablebase))
-        assert answer["rules"] == rules_report(ruling.states)
+        found = {case.rule.value: case for case in draw_cases(tablebase, clock)}
+        for rule, state in zip(answer["rules"], rules_report(ruling.states), strict=True):
+            case = found.get(rule["rule"])
+            needs = (None, None) if case is None else (case.moves_needed, case.within_limit)
+            assert rule == {**state, "moves_needed": needs[0], "within_limit": needs[1]}
         prospect, moves = search.told(clock, ruling.verdict, tablebase.get_probe(position))
         assert (answer["verdict"], answer["rules_outcome"]) == (ruling.verdict, prospect)
         assert [(move["move"], move["rules_outcome"]) for move in answer["moves"]] == [

@@ -84,6 +84,7 @@ def run_probe(args: argparse.Namespace) -> int:
         NotationError, IllegalPositionError, CounterError: the FEN is none.
         RulesetError: there is no such ruleset.
     """
+    from tablebase.games.analysis import analyse
     from tablebase.probe.tablebase import open_tablebase
     from tablebase.report.positions import position_report
     from tablebase.report.text import position_text, terminal_width
@@ -92,12 +93,12 @@ def run_probe(args: argparse.Namespace) -> int:
 
     clock = Clock.from_fen(args.fen, find_ruleset(args.ruleset), args.numbering)
     with open_tablebase(args.data) as tablebase:
-        report = position_report(tablebase, clock)
+        analysis = analyse(tablebase, clock)
         if args.json:
-            print(json.dumps(report, indent=2))
+            print(json.dumps(position_report(analysis), indent=2))
         else:
-            print(position_text(clock.position, report, tablebase.ruleset, terminal_width()))
-        if report["wdl"] is None:
+            print(position_text(analysis, terminal_width()))
+        if analysis.probe.wdl is None:
             tablebase.probe(clock.position)  # names the table that is missing
     return OK
 
@@ -110,11 +111,11 @@ def run_line(args: argparse.Namespace) -> int:
         NotationError, IllegalPositionError, CounterError: the FEN is none.
         RulesetError: there is no such ruleset.
     """
+    from tablebase.games.analysis import SEARCH_EFFORT, analyse
     from tablebase.games.search import RuleSearch
     from tablebase.probe.line import LineEnd
     from tablebase.probe.tablebase import open_tablebase
-    from tablebase.report.positions import SEARCH_EFFORT, line_report
-    from tablebase.report.sentences import cause_of_draw
+    from tablebase.report.positions import line_report
     from tablebase.report.text import line_text, terminal_width
     from tablebase.rules.clock import Clock
     from tablebase.rules.rulesets import find_ruleset
@@ -123,14 +124,10 @@ def run_line(args: argparse.Namespace) -> int:
     with open_tablebase(args.data) as tablebase:
         search = RuleSearch(tablebase, SEARCH_EFFORT)
         line = search.line(clock, args.limit)
-        probe = tablebase.get_probe(clock.position)
-        prospect = search.prospect(clock, probe=probe)
         if args.json:
-            print(json.dumps(line_report(line, clock, probe, prospect), indent=2))
+            print(json.dumps(line_report(tablebase, line, clock, search), indent=2))
         else:
-            after = [move.probe_after for move in tablebase.moves(clock.position)]
-            cause = cause_of_draw(probe.outcome, after, tablebase.ruleset)
-            print(line_text(line, clock, probe, cause, prospect, terminal_width()))
+            print(line_text(line, analyse(tablebase, clock, search), terminal_width()))
         if line.end is LineEnd.UNKNOWN:
             for played in line.moves:
                 clock = clock.play_unchecked(played.move)

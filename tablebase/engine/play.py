@@ -1,4 +1,4 @@
-"""A person plays against the tables, in lines of text: what is typed, what is shown, how the game ends."""
+"""A game of a person against the tables, in lines of text."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from tablebase.games.prospect import RulesOutcome
 from tablebase.games.search import win_oracle
 from tablebase.probe.line import lost_in_words
 from tablebase.probe.tablebase import Tablebase
-from tablebase.report.rules import rules_report
-from tablebase.report.sentences import named, standing, worth
+from tablebase.report.sentences import outcome_sentence, rule_list, status_sentence
 from tablebase.report.text import numbered, rules_table, wrapped
 from tablebase.rules.clock import Clock, DrawClaim, GameStatus, Ruling, draw_claims
 
@@ -24,10 +23,10 @@ HELP = (
 )
 
 Read = Callable[[str], str | None]
-"""Shows a prompt and gives the line that was typed; None where there are no more."""
+"""A function that shows a prompt and returns the line typed; None at the end of the input."""
 
 Write = Callable[[str], None]
-"""Shows a text, whose last line it ends."""
+"""A function that shows a text and ends its last line."""
 
 
 class _Ply(NamedTuple):
@@ -38,16 +37,16 @@ class _Ply(NamedTuple):
 
 
 class PlaySession:
-    """One game.
+    """A game of a person against the tables.
 
     Args:
         tablebase: the tables.
-        clock: the game where it begins, under the rules it is played by.
-        side: that of the person.
-        read: where lines come from.
-        write: where texts go.
-        numbering: what squares mean that are typed as numbers; None refuses them.
-        width: the columns there are.
+        clock: the game at its beginning, with its ruleset.
+        side: the side of the person.
+        read: reads a line from the person.
+        write: shows a text to the person.
+        numbering: the meaning of squares typed as numbers; None refuses them.
+        width: the width of texts, in columns.
     """
 
     def __init__(
@@ -73,7 +72,7 @@ class PlaySession:
         self._played: list[_Ply] = []
 
     def run(self) -> None:
-        """Play until the game ends, or the person ends it, or has no more lines.
+        """Play until the game ends, the person ends it, or the input ends.
 
         Raises:
             TableError: a table is there but cannot be read.
@@ -90,11 +89,11 @@ class PlaySession:
                 return self._close(end)
 
     def _end(self, ruling: Ruling) -> str | None:
-        """How the game has ended, as a sentence; None while it goes on."""
-        if self._clock.winner is not None:
+        """Return how the game has ended, as a sentence; None while it goes on."""
+        if ruling.verdict in (GameStatus.WHITE_WON, GameStatus.BLACK_WON):
             return lost_in_words(self._clock.position)
         if ruling.verdict in (GameStatus.DRAWN, GameStatus.UNDETERMINED):
-            return standing(ruling.verdict, rules_report(ruling.states))
+            return status_sentence(ruling)
         return None
 
     def _close(self, end: str) -> None:
@@ -106,15 +105,15 @@ class PlaySession:
         self._write(wrapped(text, self._width))
 
     def _show(self, ruling: Ruling) -> None:
-        """The board, and how far the draw rules have come."""
-        applying = [rule for rule in rules_report(ruling.states) if rule["applies"]]
+        """Show the board and the counts of the draw rules."""
+        applying = [state for state in ruling.states if state.applies]
         parts = ["", str(self._clock.position), "", *([rules_table(applying), ""] if applying else [])]
         self._write("\n".join(parts))
 
     # The tables' turn
 
     def _answer(self, ruling: Ruling) -> str | None:
-        """The tables move, or claim a draw; how the game has ended, if it has."""
+        """Make the best move, or claim a draw; return how the game has ended, None while it goes on."""
         choice = self._choose()
         if choice.ruled.prospect in (RulesOutcome.DRAW, RulesOutcome.MAYBE_LOSS, RulesOutcome.LOSS):
             for claim in draw_claims(self._clock, ruling, self._board_won):
@@ -134,16 +133,16 @@ class PlaySession:
 
     def _claimed(self, claim: DrawClaim) -> str:
         announced = "" if claim.move is None else f", announcing {claim.move}"
-        rule = named(rules_report([claim.state]))
+        rule = rule_list([claim.state])
         return f"{claim.player.capitalize()} claims a draw{announced}, by {rule}: the game is drawn."
 
     # The person's turn
 
     def _ask(self, ruling: Ruling) -> str | None:
-        """The person moves, or does something else; how the game has ended, if it has."""
+        """Carry out what the person types; return how the game has ended, None while it goes on."""
         self._show(ruling)
         if ruling.verdict is GameStatus.CLAIMABLE:
-            self._tell(standing(ruling.verdict, rules_report(ruling.states)))
+            self._tell(status_sentence(ruling))
         while (line := self._read(f"{self._side}> ")) is not None:
             match line.strip().lower():
                 case "":
@@ -175,7 +174,7 @@ class PlaySession:
         return "The game is not finished."
 
     def _undo(self) -> bool:
-        """Go back to before the person's last move; False where there is none."""
+        """Take back the person's last move and return True; return False if there is none."""
         for place in reversed(range(len(self._played))):
             if self._played[place].before.position.turn is self._side:
                 self._clock = self._played[place].before
@@ -187,13 +186,13 @@ class PlaySession:
         choice = self._choose()
         turn, ruleset = self._clock.position.turn, self._clock.ruleset.name
         if choice.found is None:
-            self._tell(f"{choice.move}. {worth(turn, choice.ruled.prospect, ruleset)}")
+            self._tell(f"{choice.move}. {outcome_sentence(turn, choice.ruled.prospect, ruleset)}")
         else:
             self._tell(f"{choice.move}.{_by_search(choice)}")
 
 
 def _by_search(choice: Choice) -> str:
-    """Said of a move that the tables do not know."""
+    """Return a sentence on a move that a search found because no table tells the best one."""
     if choice.found is None:
         return ""
     return f" No table tells the best move here: it was found by looking {choice.found.depth} plies ahead."
