@@ -300,7 +300,8 @@ class Clock:
         Args:
             board_won: as for `states`.
         """
-        if not any(self._may_be_full(limit) for rule in self.ruleset.rules for limit in rule.limits):
+        limits = (limit for rule in self.ruleset.rules for limit in rule.limits)
+        if not any(self._may_be_full(limit) and limit.fits(self.position) for limit in limits):
             winner = self.winner
             return GameStatus.OPEN if winner is None else _won_by(winner)
         return self.ruling(board_won).verdict
