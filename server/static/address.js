@@ -1,39 +1,70 @@
-/** The address: it always names the position, the ruleset and the view, so that it can be shared. */
+/**
+ * The address of the page. It always names the view, the position and the ruleset, so that players can share
+ * it.
+ *
+ * @import { GameQuery } from "./api.js"
+ *
+ * @typedef {object} ViewState What a view keeps in the address.
+ * @property {string | null} [material]
+ * @property {string | number | null} [pieces]
+ * @property {string | null} [side]
+ * @property {string | null} [goal]
+ *
+ * @typedef {ViewState & { view?: string, ruleset?: string, query?: GameQuery | null }} PageState
+ */
 
 import { COUNTERS } from "./position.js";
 
 const VIEWS = ["analysis", "practice", "statistics", "game"];
 
 const GAME_PARAMETERS = ["fen", "numbering", ...COUNTERS];
-/** What single views keep: which statistics are seen; the task of a practice. */
-const VIEW_PARAMETERS = ["material", "pieces", "side", "goal"];
+const VIEW_PARAMETERS = /** @type {const} */ (["material", "pieces", "side", "goal"]);
 
-/** What the address says: `view`, `ruleset`, `query` (null where it names no position) and what a view keeps. */
+/** Read the address. `query` is null if the address names no position. */
 export function readAddress() {
   const given = new URLSearchParams(location.search);
-  const named = GAME_PARAMETERS.filter(name => given.has(name)).map(name => [name, given.get(name)]);
-  const view = given.get("view");
+  const view = given.get("view") ?? "";
+  const fen = given.get("fen");
+  const named = GAME_PARAMETERS.flatMap(name => {
+    const value = given.get(name);
+    return value === null ? [] : [[name, value]];
+  });
   return {
     view: VIEWS.includes(view) ? view : "analysis",
     ruleset: given.get("ruleset") ?? "official",
-    query: given.has("fen") ? Object.fromEntries(named) : null,
-    ...Object.fromEntries(VIEW_PARAMETERS.map(name => [name, given.get(name)])),
+    query: fen === null ? null : { ...Object.fromEntries(named), fen },
+    material: given.get("material"),
+    pieces: given.get("pieces"),
+    side: given.get("side"),
+    goal: given.get("goal"),
   };
 }
 
-/** The address of a state, for links; parts that are as usual are left out. */
+/**
+ * The address of a state. Default values are left out.
+ *
+ * @param {PageState} state
+ */
 export function addressOf({ view = "analysis", ruleset = "official", query = null, ...kept }) {
+  /** @type {[string, string][]} */
   const parts = [];
   if (view !== "analysis") parts.push(["view", view]);
-  parts.push(...Object.entries(query ?? {}));
+  for (const [name, value] of Object.entries(query ?? {})) parts.push([name, String(value)]);
   if (ruleset !== "official") parts.push(["ruleset", ruleset]);
-  parts.push(...VIEW_PARAMETERS.filter(name => kept[name]).map(name => [name, kept[name]]));
+  for (const name of VIEW_PARAMETERS) if (kept[name]) parts.push([name, String(kept[name])]);
   // Letters of a FEN that need no quoting stay readable.
-  const quote = text => encodeURIComponent(text).replace(/%(3A|2C)/g, decodeURIComponent);
+  const quote = (/** @type {string} */ text) =>
+    encodeURIComponent(text).replace(/%(3A|2C)/g, decodeURIComponent);
   return parts.length ? `?${parts.map(([name, value]) => `${name}=${quote(value)}`).join("&")}` : "/";
 }
 
-/** Put a state into the address; `kept` comes back with it from the history. */
+/**
+ * Write a state into the address, as a new entry of the history or in place of the current one.
+ *
+ * @param {PageState} state
+ * @param {object} kept data that the history returns with this entry
+ * @param {{ replace: boolean }} options
+ */
 export function writeAddress(state, kept, { replace }) {
   history[replace ? "replaceState" : "pushState"](kept, "", addressOf(state));
 }

@@ -1,45 +1,128 @@
-/** Small helpers to build and find elements. */
+/**
+ * Helpers that find and build elements.
+ *
+ * @typedef {string | number | boolean | null | undefined | ((event: any) => unknown)} AttributeValue
+ * @typedef {Record<string, AttributeValue>} Attributes
+ * @typedef {readonly Child[]} ChildArray
+ * @typedef {Node | string | false | null | undefined | ChildArray} Child
+ */
 
 const SVG = "http://www.w3.org/2000/svg";
 
-export const find = (selector, root = document) => root.querySelector(selector);
-export const findAll = (selector, root = document) => [...root.querySelectorAll(selector)];
+/**
+ * The first element that a selector matches. Throw an error if there is none.
+ *
+ * @template {Element} [T=HTMLElement]
+ * @param {string} selector
+ * @param {ParentNode} root
+ * @returns {T}
+ */
+export function find(selector, root = document) {
+  const found = /** @type {T | null} */ (root.querySelector(selector));
+  if (!found) throw new Error(`the page has no element ${selector}`);
+  return found;
+}
 
+/**
+ * All elements that a selector matches.
+ *
+ * @template {Element} [T=HTMLElement]
+ * @param {string} selector
+ * @returns {T[]}
+ */
+export const findAll = selector => /** @type {T[]} */ ([...document.querySelectorAll(selector)]);
+
+/** @param {unknown[]} children of type `Child`, whose depth TypeScript cannot follow */
+const shownChildren = children =>
+  /** @type {(Node | string)[]} */ (
+    children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false)
+  );
+
+/**
+ * @template {Element} T
+ * @param {T} element
+ * @param {Attributes} attributes
+ * @param {Child[]} children
+ */
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
     else if (value === true) element.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+    else if (value !== false && value !== null && value !== undefined)
+      element.setAttribute(name, String(value));
   }
-  element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false));
+  element.append(...shownChildren(children));
   return element;
 }
 
-/** An HTML element: attributes, `onclick` and the like as listeners; children are elements, texts, or null. */
+/**
+ * Build an HTML element. Attributes like `onclick` become listeners; `null` and `false` leave an attribute or
+ * a child out.
+ *
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} name
+ * @param {Attributes} attributes
+ * @param {...Child} children
+ */
 export const html = (name, attributes = {}, ...children) =>
   fill(document.createElement(name), attributes, children);
 
-/** The same in SVG. */
+/**
+ * Build an SVG element, as `html` does.
+ *
+ * @template {keyof SVGElementTagNameMap} K
+ * @param {K} name
+ * @param {Attributes} attributes
+ * @param {...Child} children
+ */
 export const svg = (name, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, name), attributes, children);
 
-/** The text of what is chosen in a list, for a screen too narrow for the list to show it; a reader has the list. */
+/**
+ * The chosen text of a list, in full, for screens too narrow for the list. Screen readers read the list
+ * itself.
+ *
+ * @param {string} text
+ */
 export const wholeChoice = text => html("p", { class: "whole-choice faint", "aria-hidden": "true" }, text);
 
-/** Put other children into an element, leaving out null. */
+/**
+ * A card with a heading.
+ *
+ * @param {string} title
+ * @param {...Child} children
+ */
+export const card = (title, ...children) =>
+  html("div", { class: "card" }, html("h3", {}, title), ...children);
+
+/**
+ * Replace the children of an element.
+ *
+ * @param {Element} element
+ * @param {...Child} children
+ */
 export function replace(element, ...children) {
-  element.replaceChildren(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
+  element.replaceChildren(...shownChildren(children));
 }
 
-/** Set a text, and hide the element if there is none. */
-export function say(element, text) {
+/**
+ * Set the text of an element, and hide the element if there is no text.
+ *
+ * @param {HTMLElement} element
+ * @param {string | null} text
+ */
+export function showText(element, text) {
   element.textContent = text ?? "";
   element.hidden = !text;
 }
 
 const NAMED = ["ply", "move", "material", "pieces", "longest"];
 
-/** How to find an element again after its surroundings are drawn anew: by its id, or by what it stands for. */
+/**
+ * A selector that finds an element again after a redraw: its id, or the data attribute that names it.
+ *
+ * @param {HTMLElement} element
+ */
 function selectorOf(element) {
   if (element.id) return `#${element.id}`;
   const name = NAMED.find(each => each in element.dataset);
@@ -47,14 +130,20 @@ function selectorOf(element) {
 }
 
 /**
- * Draw a part of the page anew. What had the keyboard there has it again; where it is gone, the first of its kind, by
- * its first class.
+ * Draw a part of the page anew and keep the focus. If the focused element is gone, focus the first element
+ * that has the same first class.
+ *
+ * @param {HTMLElement} root
+ * @param {() => void} draw
  */
 export function redraw(root, draw) {
-  const active = root.contains(document.activeElement) ? document.activeElement : null;
+  const focused = document.activeElement;
+  const active = focused instanceof HTMLElement && root.contains(focused) ? focused : null;
   draw();
   if (!active || active.isConnected) return;
-  const same = selectorOf(active), alike = active.classList.item(0);
-  const next = (same && find(same, root)) ?? (alike && find(`.${alike}`, root));
+  const same = selectorOf(active);
+  const alike = active.classList.item(0);
+  /** @type {HTMLElement | null} */
+  const next = (same && root.querySelector(same)) || (alike && root.querySelector(`.${alike}`)) || null;
   next?.focus({ preventScroll: true });
 }

@@ -1,14 +1,46 @@
-/** The page: puts board, session, address and views together. */
+/**
+ * The page: connects board, session, address and views.
+ *
+ * @import { GameQuery } from "./api.js"
+ * @import { PageState } from "./address.js"
+ * @import { Moving } from "./board/moving.js"
+ * @import { Change } from "./session.js"
+ *
+ * @typedef {(error: unknown, retry?: () => void) => void} ShowProblem
+ *
+ * @typedef {object} Shared What the page shares with its views.
+ * @property {Board} board
+ * @property {Session} session
+ * @property {Player} player
+ * @property {ShowProblem} problem
+ * @property {(name: string, options?: { quiet?: boolean }) => void} go turns to a view
+ * @property {(query: GameQuery) => string} addressFor
+ * @property {() => void} rewrite writes the state into the address
+ *
+ * @typedef {object} View
+ * @property {string} name
+ * @property {Moving} [moving] the handler of the board, if the view has the board
+ * @property {boolean} [judges] whether the view has the game judged, and so counted, by the server
+ * @property {() => void} enter
+ * @property {() => void} leave
+ * @property {(how: Change) => void} changed called when the session has another position
+ * @property {() => void} answered called when the server has answered for the session
+ * @property {() => void} render
+ * @property {() => PageState} [kept] the view's part of the address
+ * @property {() => object | null} [memory] the view's data for the history of the browser
+ * @property {(memory: any) => void} [recall] takes over such data
+ * @property {(address: ReturnType<typeof readAddress>) => void} [read] takes over an address
+ */
 
 import { addressOf, readAddress, writeAddress } from "./address.js";
+import { problemText, UnreachableError } from "./api.js";
 import { Board } from "./board/board.js";
-import { find, findAll, replace } from "./dom.js";
+import { BoardPanel } from "./boardPanel.js";
+import { find, findAll, html, replace } from "./dom.js";
 import { currentLanguage, onLanguage, setLanguage, t, translatePage } from "./i18n.js";
 import { Player } from "./player.js";
-import { problemText } from "./problems.js";
-import { fillRulesets } from "./rulesets.js";
 import { Session } from "./session.js";
-import { Table } from "./table.js";
+import { fillRulesets } from "./verdict.js";
 import { AnalysisView } from "./views/analysis.js";
 import { GameView } from "./views/game.js";
 import { PracticeView } from "./views/practice.js";
@@ -16,57 +48,86 @@ import { StatisticsView } from "./views/statistics.js";
 
 const START = { fen: "W:WKa1,Ke1,c3:BKb8" };
 
+/** @type {HTMLSelectElement} */
+const languageChoice = find("#language");
+/** @type {HTMLSelectElement} */
+const rulesetChoice = find("#ruleset");
+
 const session = new Session(START);
 const player = new Player(session);
 const board = new Board(find("#board"), find("#board-notice"));
-const table = new Table({ board, session, player, problem: showProblem });
+const panel = new BoardPanel({ board, session, player, problem: showProblem });
+/** @type {Shared} */
 const shared = {
-  board, session, player, problem: showProblem, go: showView,
+  board,
+  session,
+  player,
+  problem: showProblem,
+  go: showView,
   addressFor: query => addressOf({ query, ruleset: session.ruleset }),
   rewrite: () => save({ replace: true }),
 };
-const views = Object.fromEntries([
-  new AnalysisView(shared), new PracticeView(shared), new GameView(shared), new StatisticsView(shared),
-].map(view => [view.name, view]));
+/** @type {View[]} */
+const views = [
+  new AnalysisView(shared),
+  new PracticeView(shared),
+  new GameView(shared),
+  new StatisticsView(shared),
+];
+/** @type {View | null} */
 let view = null;
 
+/** @type {{ error: unknown, retry?: () => void } | null} */
 let problem = null;
 
-/** Show an error in the one place for it, with how to try again what failed; null takes it away. */
+/**
+ * Show an error, with a button that tries again if the server did not answer; null clears it.
+ *
+ * @type {ShowProblem}
+ */
 function showProblem(error, retry = () => session.ask()) {
   problem = { error, retry };
   const place = find("#problem");
   find(view?.name === "statistics" ? "#statistics" : "#side").prepend(place);
   place.hidden = !error;
   replace(place, error ? problemText(error) : []);
-  if (!error) return;
-  const again = document.createElement("button");
-  again.type = "button";
-  again.textContent = t("problem.again");
-  again.onclick = () => {
+  if (!(error instanceof UnreachableError)) return;
+  const onclick = () => {
     showProblem(null);
     retry();
   };
-  if (error.name === "UnreachableError") place.append(again);
+  place.append(html("button", { type: "button", onclick }, t("problem.again")));
 }
 
-/** The address of what is seen, into the history. */
+/**
+ * Write the state of the page into the address and the history.
+ *
+ * @param {{ replace: boolean }} options
+ */
 function save({ replace }) {
   const { nodes, index, counted, ruleset, node } = session;
-  const state = { view: view.name, ruleset, query: node.query, ...view.kept?.() };
-  const memories = Object.fromEntries(Object.values(views).map(each => [each.name, each.memory?.() ?? null]));
+  const state = { view: view?.name, ruleset, query: node.query, ...view?.kept?.() };
+  const memories = Object.fromEntries(views.map(each => [each.name, each.memory?.() ?? null]));
   writeAddress(state, { nodes, index, counted, memories }, { replace });
 }
 
-/** Turn to a view. */
+/**
+ * Turn to a view.
+ *
+ * @param {string} name
+ * @param {{ quiet?: boolean }} options whether to leave the address alone
+ */
 function showView(name, { quiet = false } = {}) {
-  const changes = view?.name !== name;
+  const next = views.find(each => each.name === name);
+  if (!next) throw new Error(`the page has no view ${name}`);
+  const changes = view !== next;
   if (view && changes) view.leave();
-  view = views[name];
-  if (changes && name !== "analysis") table.closeSetup();
-  for (const each of Object.keys(views)) find(`#${each}`).hidden = each !== name;
+  view = next;
+  if (changes && name !== "analysis") panel.closeSetup();
+  for (const each of views) find(`#${each.name}`).hidden = each !== next;
   for (const id of ["#table", "#side"]) find(id).hidden = name === "statistics";
-  for (const id of ["#set-up", "#fen-form", "#play"]) find(id).hidden = name === "practice" || name === "game";
+  for (const id of ["#set-up", "#fen-form", "#play"])
+    find(id).hidden = name === "practice" || name === "game";
   find("#fen-form").hidden = name === "practice";
   find("#steps").hidden = name === "practice";
   for (const link of findAll("nav [data-view]")) {
@@ -74,38 +135,40 @@ function showView(name, { quiet = false } = {}) {
     else link.removeAttribute("aria-current");
   }
   showProblem(name === "statistics" ? null : session.problem);
-  if (view.moving) table.handTo(view.moving);
+  if (view.moving) panel.handTo(view.moving);
   view.enter();
   if (!quiet) save({ replace: false });
 }
 
-/** Take over what the address says, and what the history has kept with it. */
+/** Take over the address, and what the history has kept with it. */
 function readState() {
-  const address = readAddress(), kept = history.state;
+  const address = readAddress();
+  const kept = history.state;
   session.ruleset = address.ruleset;
-  find("#ruleset").value = address.ruleset;
-  for (const { name } of Object.values(views)) {
-    // Going back and forth changes the view that is gone to; what another one has come to since stands.
-    if (view && name !== address.view) continue;
-    const memory = kept?.memories?.[name];
-    if (memory) views[name].recall(memory);
-    else if (name === address.view) views[name].read?.(address);
+  rulesetChoice.value = address.ruleset;
+  for (const each of views) {
+    // A step in the history changes only the view that it leads to. The others keep their newer state.
+    if (view && each.name !== address.view) continue;
+    const memory = kept?.memories?.[each.name];
+    if (memory) each.recall?.(memory);
+    else if (each.name === address.view) each.read?.(address);
   }
   showView(address.view, { quiet: true });
   if (kept?.nodes) session.restore(kept.nodes, kept.index, kept);
   else session.load(address.query ?? START, { quiet: true });
 }
 
-session.addEventListener("changed", ({ detail: { how } }) => {
+session.addEventListener("changed", event => {
+  const { how } = /** @type {CustomEvent<{ how: Change }>} */ (event).detail;
   showProblem(null);
-  view.changed(how);
+  view?.changed(how);
   if (how !== "restored") save({ replace: how !== "loaded" && how !== "played" });
 });
 session.addEventListener("answered", () => {
-  // What a view has to complain of stays: with the question every complaint was taken away.
-  if (session.problem && view.name !== "statistics") showProblem(session.problem);
-  view.answered();
-  // A FEN of another kind has become ours, and the task of a drill is known.
+  // Without a problem here, the view's own problem stays: the request has cleared older ones.
+  if (session.problem && view?.name !== "statistics") showProblem(session.problem);
+  view?.answered();
+  // The answer has turned a FEN of another program into ours, and set the goal of a practice game.
   if (session.answer) save({ replace: true });
 });
 
@@ -113,22 +176,22 @@ for (const link of findAll("[data-view]")) {
   link.onclick = event => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    showView(link.dataset.view);
+    showView(link.dataset.view ?? "analysis");
   };
 }
-find("#language").value = currentLanguage();
-find("#language").onchange = ({ target }) => setLanguage(target.value);
+languageChoice.value = currentLanguage();
+languageChoice.onchange = () => setLanguage(languageChoice.value);
 onLanguage(() => {
-  table.label();
-  fillRulesets(find("#ruleset"), session.ruleset);
+  panel.label();
+  fillRulesets(rulesetChoice, session.ruleset);
   showProblem(problem?.error, problem?.retry);
-  view.render();
+  view?.render();
 });
-find("#ruleset").onchange = ({ target }) => session.setRuleset(target.value, { counted: view.judges });
+rulesetChoice.onchange = () => session.setRuleset(rulesetChoice.value, { counted: view?.judges });
 addEventListener("popstate", readState);
 
 translatePage();
-table.label();
-// What a rule is called may depend on what its ruleset counts.
-fillRulesets(find("#ruleset"), readAddress().ruleset).then(() => view.render());
+panel.label();
+// The name of a rule may depend on what its ruleset counts.
+fillRulesets(rulesetChoice, readAddress().ruleset).then(() => view?.render());
 readState();

@@ -1,4 +1,15 @@
-/** Plays the best line by itself: move by move, each once the position before it has been answered. */
+/**
+ * The best line, played move by move. Each move waits for the answer for the position before it.
+ *
+ * @import { LineReport } from "./api.js"
+ * @import { Session } from "./session.js"
+ *
+ * @typedef {object} BestLine
+ * @property {LineReport} answer
+ * @property {string} ruleset
+ * @property {string} start the FEN of the first position of the game
+ * @property {string[]} before the moves of the game before the line
+ */
 
 import { askLine, isDropped, Latest } from "./api.js";
 
@@ -6,13 +17,19 @@ const LIMIT_PLIES = 300;
 const PAUSE_MS = 900;
 
 export class Player extends EventTarget {
+  /** @type {BestLine | null} */
   line = null;
+  /** @type {Session} */
+  session;
   #latest = new Latest();
-  #timer = null;
+  /** @type {number | undefined} */
+  #timer;
+  /** @type {number | null} */
   #goal = null;
   #pause = PAUSE_MS;
   #stepping = false;
 
+  /** @param {Session} session */
   constructor(session) {
     super();
     this.session = session;
@@ -27,27 +44,30 @@ export class Player extends EventTarget {
     return this.#goal !== null;
   }
 
-  /** The moves of the line from where it was asked for, and how many of them are on the board; null without one. */
+  /** The moves of the line after the position on the board; null if the board is not on a line. */
   get ahead() {
     const followed = this.#followed();
-    return followed === null ? null : this.line.answer.moves.slice(followed).map(({ move }) => move);
+    return followed === null || !this.line
+      ? null
+      : this.line.answer.moves.slice(followed).map(({ move }) => move);
   }
 
-  /** Find the best line from here, unless this is on it. */
+  /** Request the best line, unless the board is on it. */
   async find() {
     if (this.ahead?.length) return;
-    const signal = this.#latest.begin(), { nodes, index } = this.session;
+    const signal = this.#latest.begin();
+    const { nodes, index, moves } = this.session;
     const answer = await askLine(this.session.query, LIMIT_PLIES, signal);
-    const before = nodes.slice(0, index + 1).map(({ move }) => move?.move);
-    this.line = { answer, ruleset: this.session.ruleset, start: nodes[0].query.fen, before, index };
-    this.#tell();
+    const before = moves.slice(0, index).map(({ move }) => move);
+    this.line = { answer, ruleset: this.session.ruleset, start: nodes[0].query.fen, before };
+    this.#announce();
   }
 
-  /** Play it to its end, or the next `plies` of it at once. Errors are those of the server. */
+  /** Play the line to its end, or the next `plies` of it without pauses. */
   async play(plies = Infinity) {
     this.#goal = this.session.index + plies;
     this.#pause = plies === Infinity ? PAUSE_MS : 0;
-    this.#tell();
+    this.#announce();
     try {
       await this.find();
       if (this.session.answer) this.#next();
@@ -62,28 +82,28 @@ export class Player extends EventTarget {
     this.#latest.drop();
     if (this.#goal === null) return;
     this.#goal = null;
-    this.#tell();
+    this.#announce();
   }
 
   forget() {
     this.line = null;
     this.pause();
-    this.#tell();
+    this.#announce();
   }
 
-  #tell() {
+  #announce() {
     this.dispatchEvent(new Event("changed"));
   }
 
-  /** How many moves of the line have been made on the board; null where the board is not on it. */
+  /** How many moves of the line are on the board; null if the board is not on the line. */
   #followed() {
     if (!this.line) return null;
-    const { nodes, index, ruleset } = this.session, { start, before, answer } = this.line;
-    if (ruleset !== this.line.ruleset || index < this.line.index || nodes[0].query.fen !== start) return null;
-    const made = nodes.slice(0, index + 1).map(({ move }) => move?.move);
-    const wanted = [...before, ...answer.moves.map(({ move }) => move)].slice(0, index + 1);
-    return made.length === wanted.length && made.every((move, ply) => move === wanted[ply])
-      ? index - this.line.index : null;
+    const { nodes, index, moves, ruleset } = this.session;
+    const { start, before, answer } = this.line;
+    if (ruleset !== this.line.ruleset || index < before.length || nodes[0].query.fen !== start) return null;
+    const line = [...before, ...answer.moves.map(({ move }) => move)];
+    const isOnLine = moves.slice(0, index).every(({ move }, ply) => move === line[ply]);
+    return isOnLine ? index - before.length : null;
   }
 
   #answered() {
@@ -93,9 +113,10 @@ export class Player extends EventTarget {
   }
 
   #next() {
-    const [name] = this.ahead ?? [], { answer, index } = this.session;
+    const [name] = this.ahead ?? [];
+    const { answer, index } = this.session;
     const move = answer?.moves.find(each => each.move === name);
-    if (!this.playing || index >= this.#goal || !move) return this.pause();
+    if (this.#goal === null || index >= this.#goal || !move) return this.pause();
     this.#stepping = true;
     this.session.play(move);
     this.#stepping = false;

@@ -1,40 +1,77 @@
 /**
- * What is on the board: a game from some position on, the moves made, and what the server says of where it stands.
+ * The game on the board: its positions, its moves, and the server's answer for the current position.
  *
- * A node is `{fen, counters, query, given, move}`: `query` are the parameters that ask for it, `given` those that it
- * began with; `fen` and `counters` are known once it came from a move or was answered; `move` (with `path`) led to it.
+ * @import { DrawCase, GameQuery, PositionReport, RuledMove } from "./api.js"
+ * @import { Counters } from "./position.js"
+ *
+ * @typedef {object} MadeMove
+ * @property {string} move
+ * @property {string[]} path
+ * @property {string[]} captured
+ * @property {string[]} [squares] the squares of a move of a judged game, which has no path
+ *
+ * @typedef {object} GameNode A position of the game.
+ * @property {string | null} fen null until the server has answered or a move led here
+ * @property {Counters | null} counters
+ * @property {GameQuery} query the parameters of its request
+ * @property {GameQuery} [given] the parameters that the node began with
+ * @property {MadeMove | null} move the move that led here
+ *
+ * @typedef {"loaded" | "replaced" | "restored" | "played" | "stepped" | "ruled"} Change
  */
 
-import { askDrawCases, askPosition, isDropped, Latest, UnreachableError } from "./api.js";
-import { fenHasNumbers } from "./numbers.js";
-import { parseFen, withCounters } from "./position.js";
-import { RefusedError } from "./problems.js";
+import {
+  askDrawCases,
+  askPosition,
+  isDropped,
+  Latest,
+  ProblemError,
+  RefusedError,
+  UnreachableError,
+} from "./api.js";
+import { fenHasNumbers, parseFen, withCounters } from "./position.js";
 import { countedOn, recounted } from "./recount.js";
-import { countsMoves } from "./rulesets.js";
+import { countsMoves } from "./verdict.js";
 
+/**
+ * @param {GameQuery} query
+ * @returns {GameNode}
+ */
 const beginning = query => ({ query, given: query, fen: null, counters: null, move: null });
 
-/** Nodes as they began. What some rules count, others may not: these are not to be asked about what was left of it. */
+/**
+ * Nodes as they began. Some rules count what others do not: their counters must not come from the others.
+ *
+ * @param {GameNode[]} nodes
+ */
 const asGiven = nodes => nodes.map(node => ({ ...node, query: node.given ?? node.query }));
 
 export class Session extends EventTarget {
-  nodes = [];
+  /** @type {GameNode[]} */
+  nodes;
   index = 0;
   ruleset = "official";
+  /** @type {PositionReport | null} */
   answer = null;
+  /** @type {DrawCase[]} */
   cases = [];
+  /** @type {unknown} */
   problem = null;
   #latest = new Latest();
-  /** Whether the counts of the nodes are those of the rules that hold. */
+  /** Whether the counters of the nodes are those of the current rules. */
   counted = true;
 
-  /** Nothing is asked before the first `load` or `restore`. */
+  /**
+   * The session sends no request before the first `load` or `restore`.
+   *
+   * @param {GameQuery} query
+   */
   constructor(query) {
     super();
     this.nodes = [beginning(query)];
   }
 
-  /** The node that is on the board. */
+  /** The node on the board. */
   get node() {
     return this.nodes[this.index];
   }
@@ -47,18 +84,27 @@ export class Session extends EventTarget {
     return this.index < this.nodes.length - 1;
   }
 
-  /** Whose turn it was where it began. */
+  /** The moves of the game, those after the current position too. */
+  get moves() {
+    return this.nodes.flatMap(({ move }) => move ?? []);
+  }
+
+  /** The side to move in the first position. */
   get startTurn() {
     const [{ fen, query }] = this.nodes;
     return parseFen(fen ?? query.fen)?.turn ?? "white";
   }
 
-  /** The parameters that ask the server for where it stands. */
+  /** The parameters of the request for the current position. */
   get query() {
     return { ...this.node.query, ruleset: this.ruleset };
   }
 
-  /** Begin with a position; `query` has at least its `fen`. */
+  /**
+   * Begin a game with a position.
+   *
+   * @param {GameQuery} query
+   */
   load(query, { quiet = false } = {}) {
     this.nodes = [beginning(query)];
     this.index = 0;
@@ -66,7 +112,13 @@ export class Session extends EventTarget {
     this.#changed(quiet ? "replaced" : "loaded");
   }
 
-  /** Take over a whole game, as the history of the browser keeps it; `counted`: under the rules that hold now. */
+  /**
+   * Take over a whole game, as the history of the browser keeps it.
+   *
+   * @param {GameNode[]} nodes
+   * @param {number} index
+   * @param {{ counted?: boolean }} options whether the current rules counted it
+   */
   restore(nodes, index, { counted = true } = {}) {
     this.nodes = counted ? nodes : asGiven(nodes);
     this.index = index;
@@ -74,32 +126,54 @@ export class Session extends EventTarget {
     this.#changed("restored");
   }
 
-  /** Make a move of the answer; moves that were taken back are forgotten, unless it is the same one. */
+  /**
+   * Make a move of the answer. Another move than the next one of the game replaces the rest of the game.
+   *
+   * @param {RuledMove} move
+   * @param {number} shown how many steps of the move the board shows already
+   */
   play(move, shown = 0) {
     const next = this.nodes[this.index + 1];
-    if (next?.move.move === move.move) return this.to(this.index + 1, shown);
-    const { fen } = move.after, earlier = this.nodes.slice(0, this.index + 1);
+    if (next?.move?.move === move.move) return this.to(this.index + 1, shown);
+    const { fen } = move.after;
+    const earlier = this.nodes.slice(0, this.index + 1);
     const counters = countedOn(earlier, fen, move.after.counters, this.ruleset);
     const query = { fen: withCounters(fen, counters) };
-    this.nodes = [...this.nodes.slice(0, this.index + 1), {
-      fen, counters, query, given: query,
-      move: { move: move.move, path: move.path, captured: move.captured },
-    }];
+    this.nodes = [
+      ...this.nodes.slice(0, this.index + 1),
+      {
+        fen,
+        counters,
+        query,
+        given: query,
+        move: { move: move.move, path: move.path, captured: move.captured },
+      },
+    ];
     this.index += 1;
-    // Moves that are repeated the server alone counts.
+    // Only the server counts repeated moves.
     if (countsMoves(this.ruleset)) this.counted = false;
     this.#changed("played", shown);
   }
 
-  /** Go to one of its positions. */
+  /**
+   * Go to a position of the game.
+   *
+   * @param {number} index
+   * @param {number | null} shown how many steps of the move the board shows already
+   */
   to(index, shown = null) {
     if (index < 0 || index >= this.nodes.length || index === this.index) return;
     const forward = index === this.index + 1;
     this.index = index;
-    this.#changed("stepped", forward ? shown ?? 0 : null);
+    this.#changed("stepped", forward ? (shown ?? 0) : null);
   }
 
-  /** Have other rules hold; `counted`: whoever asks has the game judged by them anyway. */
+  /**
+   * Change the rules.
+   *
+   * @param {string} name
+   * @param {{ counted?: boolean }} options whether the view has the game judged, and so counted, by them
+   */
   setRuleset(name, { counted = false } = {}) {
     this.ruleset = name;
     this.nodes = asGiven(this.nodes);
@@ -107,21 +181,25 @@ export class Session extends EventTarget {
     this.#changed("ruled");
   }
 
-  /** Ask again, after an answer did not come. */
+  /** Request the values of the current position. */
   async ask() {
     const signal = this.#latest.begin();
     this.answer = null;
     this.problem = null;
     try {
-      // Which squares are meant nobody but the player knows.
-      if (fenHasNumbers(this.node.query.fen) && !this.node.query.numbering) throw new RefusedError("numbering.needed");
+      // Only the player knows which squares the numbers mean.
+      if (fenHasNumbers(this.node.query.fen) && !this.node.query.numbering)
+        throw new RefusedError("numbering.needed");
       await this.#recount(signal);
       const { node } = this;
       const [answer, { cases }] = await Promise.all([
-        askPosition(this.query, signal), askDrawCases(this.query, signal),
+        askPosition(this.query, signal),
+        askDrawCases(this.query, signal),
       ]);
       Object.assign(node, {
-        fen: answer.fen, counters: answer.counters, query: { fen: withCounters(answer.fen, answer.counters) },
+        fen: answer.fen,
+        counters: answer.counters,
+        query: { fen: withCounters(answer.fen, answer.counters) },
       });
       this.answer = answer;
       this.cases = cases;
@@ -132,29 +210,40 @@ export class Session extends EventTarget {
     this.dispatchEvent(new Event("answered"));
   }
 
+  /**
+   * @param {Change} how
+   * @param {number | null} shown
+   */
   #changed(how, shown = null) {
-    // Nobody is to take the answer of another position for that of this one.
+    // The answer for another position must not pass for that of this one.
     this.answer = null;
     this.problem = null;
     this.dispatchEvent(new CustomEvent("changed", { detail: { how, shown } }));
     this.ask();
   }
 
-  /** Have the moves counted as the rules that hold now count them. Where that fails, what each node began with stands. */
+  /**
+   * Count the moves by the current rules. If that fails, each node keeps what it began with.
+   *
+   * @param {AbortSignal} signal
+   */
   async #recount(signal) {
     if (this.counted || this.nodes.length === 1) return;
     const { nodes } = this;
     try {
       const counts = await recounted(nodes, this.ruleset, signal);
-      nodes.slice(1).forEach((node, index) => {
-        const counters = counts[index + 1];
+      nodes.forEach((node, index) => {
+        if (index === 0 || node.fen === null) return;
+        const counters = counts[index];
         Object.assign(node, { counters, query: { fen: withCounters(node.fen, counters) } });
       });
       this.counted = true;
     } catch (error) {
       if (isDropped(error)) throw error;
-      // A server that comes back is asked once more.
-      this.counted = !(error instanceof UnreachableError || error.status === 503);
+      // If the server was only out of reach, the next request tries once more.
+      const outOfReach =
+        error instanceof UnreachableError || (error instanceof ProblemError && error.status === 503);
+      this.counted = !outOfReach;
     }
   }
 }

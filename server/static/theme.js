@@ -1,12 +1,12 @@
-/* Light or dark: as the system has it, unless one is chosen. Loaded in the head, before anything is painted. */
-"use strict";
+/* The light or dark theme: the choice of the player, else of the system. A script in the head runs before
+   painting. */
 
 (() => {
   const STORED = "theme";
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
-  // A browser may forbid storing anything: then the choice holds for this visit.
-  const storage = action => {
+  // A browser may forbid storage: then the choice holds for this visit.
+  const storage = (/** @type {(kept: Storage) => string | null | void} */ action) => {
     try {
       return action(localStorage);
     } catch {
@@ -19,8 +19,8 @@
   const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
 
   addEventListener("DOMContentLoaded", () => {
-    const button = document.querySelector("#theme");
-    const tell = () => button.setAttribute("aria-pressed", String(isDark()));
+    const button = /** @type {HTMLButtonElement} */ (document.querySelector("#theme"));
+    const render = () => button.setAttribute("aria-pressed", String(isDark()));
     button.addEventListener("click", () => {
       const wanted = isDark() ? "light" : "dark";
       const same = wanted === (system.matches ? "dark" : "light");
@@ -31,9 +31,9 @@
         root.dataset.theme = wanted;
         storage(kept => kept.setItem(STORED, wanted));
       }
-      tell();
+      render();
     });
-    system.addEventListener("change", tell);
-    tell();
+    system.addEventListener("change", render);
+    render();
   });
 })();

@@ -1,56 +1,117 @@
-/** What a position is worth, in a sentence. */
+/**
+ * The value of a position in sentences, and the names of rules and rulesets.
+ *
+ * @import { Outcome, PositionReport, RuledMove, RulesetReport, RulesOutcome, RuleState } from "./api.js"
+ * @import { Side } from "./position.js"
+ *
+ * @typedef {PositionReport & { fromMoves?: boolean }} Analysis
+ *   An answer of the server; `fromMoves` if no table has the position, and its moves gave the outcome.
+ */
 
-import { list, t } from "./i18n.js";
-import { otherSide, parseFen } from "./position.js";
-import { countsMoves } from "./rulesets.js";
+import { askRulesets } from "./api.js";
+import { html, replace } from "./dom.js";
+import { has, list, t } from "./i18n.js";
+import { otherSide, parseFen, SIDES } from "./position.js";
 
+/** @type {Outcome[]} */
 const BEST_FIRST = ["win", "cursed-win", "draw", "blessed-loss", "loss"];
-/** What an outcome from fresh counters is under the rules of the tables. */
+/**
+ * The outcome under the rules of the tables.
+ *
+ * @type {Partial<Record<Outcome, RulesOutcome>>}
+ */
 const UNDER_RULES = { win: "win", "cursed-win": "draw", draw: "draw", "blessed-loss": "draw", loss: "loss" };
 const KING_MOVES_PLIES = 30;
 
-/** An answer whose outcome, where there is no table for it, is what its moves tell. */
+/**
+ * An answer with the outcome that its moves give, if no table has its position.
+ *
+ * @param {PositionReport} answer
+ * @returns {Analysis}
+ */
 export function known(answer) {
   const outcomes = answer.moves.map(move => move.outcome);
   if (answer.outcome !== "unknown" || !outcomes.length) return answer;
   if (!outcomes.includes("win") && outcomes.includes("unknown")) return answer;
-  const outcome = BEST_FIRST.find(each => outcomes.includes(each));
+  const outcome = BEST_FIRST.find(each => outcomes.includes(each)) ?? "unknown";
   return { ...answer, outcome, fromMoves: true };
 }
 
-/** The outcome for the side to move under the rules with the counts as they are. */
+/**
+ * The outcome for the side to move under the rules, with the counters of the game.
+ *
+ * @param {PositionReport} answer
+ * @returns {RulesOutcome}
+ */
 export const worth = answer =>
-  (answer.rules_outcome !== "unknown" ? answer.rules_outcome : UNDER_RULES[answer.outcome] ?? "unknown");
+  answer.rules_outcome !== "unknown" ? answer.rules_outcome : (UNDER_RULES[answer.outcome] ?? "unknown");
 
-/** Whether the game has come to its end. */
+/**
+ * Whether the game is over.
+ *
+ * @param {PositionReport} answer
+ */
 export const isOver = answer => answer.moves.length === 0 || answer.verdict === "drawn";
 
-/** The side that an outcome for the side to move is a win for; null for a draw. */
+/**
+ * The side that wins by an outcome of the side to move; null for a draw.
+ *
+ * @param {Outcome | RulesOutcome} outcome
+ * @param {Side} turn
+ * @returns {Side | null}
+ */
 export function winnerOf(outcome, turn) {
   if (["win", "cursed-win", "maybe-win"].includes(outcome)) return turn;
   return ["loss", "blessed-loss", "maybe-loss"].includes(outcome) ? otherSide(turn) : null;
 }
 
-/** A rule of a ruleset by its name and article. */
+/**
+ * The name of a rule, with its article.
+ *
+ * @param {Pick<RuleState, "rule" | "article">} rule
+ * @param {string} ruleset
+ */
 export function ruleName({ rule, article }, ruleset) {
   const name = t(rule === "repetition" && countsMoves(ruleset) ? "rule.repeatedMoves" : `rule.${rule}`);
   return article && /^\d/.test(article) ? t("rule.withArticle", { rule: name, article }) : name;
 }
 
-/** Several of them. */
+/**
+ * The names of several rules.
+ *
+ * @param {RuleState[]} rules
+ * @param {string} ruleset
+ */
 export const ruleNames = (rules, ruleset) => list(rules.map(rule => ruleName(rule, ruleset)));
 
-/** The names of the rules that make a draw here: by themselves, or by a claim. */
-const firedRules = ({ rules, verdict, ruleset }) => ruleNames(rules.filter(rule =>
-  rule.fired && (verdict !== "drawn" || rule.claim === "automatic")), ruleset);
+/**
+ * The names of the rules that make the game a draw, at once or by a claim.
+ *
+ * @param {PositionReport} answer
+ */
+const firedRules = ({ rules, verdict, ruleset }) =>
+  ruleNames(
+    rules.filter(rule => rule.fired && (verdict !== "drawn" || rule.claim === "automatic")),
+    ruleset,
+  );
 
-/** How the verdict looks: decided, whoever wins, or a draw, or open. */
+/**
+ * The class that colours the verdict: a win for either side, a draw, or open.
+ *
+ * @param {PositionReport} answer
+ */
 export function tone(answer) {
   if (answer.verdict === "drawn") return "draw";
-  return { win: "win", loss: "win", draw: "draw", unknown: "unknown" }[worth(answer)] ?? "maybe-win";
+  const result = worth(answer);
+  if (result === "loss") return "win";
+  return result === "maybe-loss" ? "maybe-win" : result;
 }
 
-/** The verdict: `White wins in 13 moves; the three-kings rule allows 15.` */
+/**
+ * The value of a position in a sentence: `White wins in 13 moves; the three-kings rule allows 15.`
+ *
+ * @param {PositionReport} answer
+ */
 export function verdictSentence(answer) {
   const { turn, outcome, verdict, dtw_moves: moves, moves: legal, fen } = answer;
   if (!legal.length) return lostSentence(turn, fen);
@@ -58,57 +119,101 @@ export function verdictSentence(answer) {
   const onBoard = winnerOf(outcome, turn);
   const result = worth(answer);
   switch (result) {
-    case "win": case "loss": return winSentence(answer, winnerOf(result, turn));
-    case "draw": return onBoard ? drawThough(answer, onBoard) : t("verdict.draw");
-    case "maybe-win": case "maybe-loss": {
-      const side = winnerOf(result, turn);
+    case "win":
+    case "loss":
+      return winSentence(answer, result === "win" ? turn : otherSide(turn));
+    case "draw":
+      return onBoard ? drawThough(answer, onBoard) : t("verdict.draw");
+    case "maybe-win":
+    case "maybe-loss": {
+      const side = result === "maybe-win" ? turn : otherSide(turn);
       return moves === null ? t(`verdict.maybe.${side}`) : t(`verdict.maybeIn.${side}`, { n: moves });
     }
-    default: return t("verdict.unknown");
+    default:
+      return t("verdict.unknown");
   }
 }
 
-/** Sides that have no piece at all. */
+/**
+ * The sides without pieces.
+ *
+ * @param {string} fen
+ */
 function sidesWithoutPieces(fen) {
-  const sides = [...parseFen(fen).pieces.values()].map(({ side }) => side);
-  return ["white", "black"].filter(side => !sides.includes(side));
+  const sides = [...(parseFen(fen)?.pieces.values() ?? [])].map(({ side }) => side);
+  return SIDES.filter(side => !sides.includes(side));
 }
 
-/** What a position that no move has led to lacks for a game; null where it lacks nothing: nobody has won there. */
+/**
+ * Which pieces a set-up position lacks for a game; null if both sides have pieces. Nobody has won such a
+ * position.
+ *
+ * @param {PositionReport} answer
+ */
 export function lackSentence({ fen }) {
   const bare = sidesWithoutPieces(fen);
   return bare.length ? t(`verdict.lacks.${bare.length > 1 ? "both" : bare[0]}`) : null;
 }
 
+/**
+ * @param {Side} turn
+ * @param {string} fen
+ */
 function lostSentence(turn, fen) {
   return t(`verdict.${sidesWithoutPieces(fen).includes(turn) ? "noPieces" : "noMove"}.${turn}`);
 }
 
+/**
+ * @param {PositionReport} answer
+ * @param {Side} side
+ */
 function winSentence(answer, side) {
   const { dtw_moves: moves, rules } = answer;
   const wins = moves === null ? t(`verdict.wins.${side}`) : t(`verdict.winsIn.${side}`, { n: moves });
-  const limit = rules.find(({ rule, applies, stronger }) => applies && stronger === side && rule === "three-kings");
-  if (!limit || limit.unit !== "own-moves") return t("sentence", { text: wins });
-  const allowance = limit.count === 0
-    ? t("verdict.allows", { n: limit.limit }) : t("verdict.allowsMore", { n: limit.remaining });
+  const limit = rules.find(
+    ({ rule, applies, stronger }) => applies && stronger === side && rule === "three-kings",
+  );
+  if (limit?.unit !== "own-moves") return t("sentence", { text: wins });
+  const allowance =
+    limit.count === 0
+      ? t("verdict.allows", { n: limit.limit })
+      : t("verdict.allowsMore", { n: limit.remaining });
   return t("verdict.withLimit", { wins, allowance });
 }
 
+/**
+ * A draw that would be a win without draw rules.
+ *
+ * @param {PositionReport} answer
+ * @param {Side} side
+ */
 function drawThough(answer, side) {
   const { dtw_moves: n, outcome } = answer;
   const won = n === null ? t(`verdict.onBoard.${side}`) : t(`verdict.onBoardIn.${side}`, { n });
-  // Won or lost from fresh counts, and not any more: the counts have come too far.
+  // Fresh counters would leave time for the win; those of this game do not.
   if (outcome === "win" || outcome === "loss") return t("verdict.tooLate", { won });
   return t(cause(answer), { won });
 }
 
-/** Which rules make the draw: the tables may know two. Where a move leaves time under the first, it takes both. */
+/**
+ * Which rules make the draw. The tables may know two: if a move leaves time under the first rule, only both
+ * together make the draw.
+ *
+ * @param {PositionReport} answer
+ */
 function cause(answer) {
-  const inTime = ({ after }) => after.outcome === "loss" && after.dtc !== null && after.dtc < KING_MOVES_PLIES;
-  return answer.outcome === "cursed-win" && answer.moves.some(inTime) ? "verdict.tooLongTogether" : "verdict.tooLong";
+  const inTime = (/** @type {RuledMove} */ { after }) =>
+    after.outcome === "loss" && after.dtc !== null && after.dtc < KING_MOVES_PLIES;
+  return answer.outcome === "cursed-win" && answer.moves.some(inTime)
+    ? "verdict.tooLongTogether"
+    : "verdict.tooLong";
 }
 
-/** What else is to be said: a draw that may be claimed. Null if nothing is. */
+/**
+ * A sentence on a draw that may be claimed; null if there is none.
+ *
+ * @param {PositionReport} answer
+ */
 export function claimSentence(answer) {
   if (answer.verdict === "claimable") {
     return t(`verdict.claim.${answer.turn}`, { rules: firedRules(answer) });
@@ -117,11 +222,59 @@ export function claimSentence(answer) {
   return null;
 }
 
-/** The distances in plies, for those who want them exactly. */
+/**
+ * The material and the exact distances in plies.
+ *
+ * @param {PositionReport} answer
+ */
 export function distancesText({ material, pieces, dtw, dtc, dtb }) {
   const parts = [t("verdict.material", { material, n: pieces })];
   if (dtw !== null) parts.push(t("verdict.dtw", { n: dtw }));
   if (dtc !== null) parts.push(t("verdict.dtc", { n: dtc }));
   if (dtb !== null) parts.push(t("verdict.dtb", { n: dtb }));
   return parts.join(" · ");
+}
+
+export const OFFICIAL = "official";
+/** @type {RulesetReport[] | null} */
+let rulesets = null;
+
+/**
+ * Whether a ruleset counts repeated moves instead of positions. False until the server has sent its rulesets.
+ *
+ * @param {string} name
+ */
+export const countsMoves = name => rulesets?.find(each => each.name === name)?.repeats === "moves";
+
+/**
+ * The name of a ruleset in the language of the page.
+ *
+ * @param {string} name
+ */
+export const rulesetName = name => (has(`ruleset.${name}`) ? t(`ruleset.${name}`) : name);
+
+/**
+ * Fill a `select` with the rulesets of the server. Until the server has answered, it has the ruleset in use.
+ *
+ * @param {HTMLSelectElement} select
+ * @param {string} chosen
+ */
+export async function fillRulesets(select, chosen) {
+  const fill = (/** @type {string[]} */ names) => {
+    const value = select.value || chosen;
+    replace(
+      select,
+      names.map(name => html("option", { value: name }, rulesetName(name))),
+    );
+    // An unknown name in the address leaves the choice empty.
+    select.value = value;
+  };
+  fill(rulesets?.map(({ name }) => name) ?? [...new Set([chosen, OFFICIAL])]);
+  if (rulesets) return;
+  try {
+    rulesets = (await askRulesets()).rulesets;
+    fill(rulesets.map(({ name }) => name));
+  } catch {
+    // The request for the position reports that the server does not answer.
+  }
 }

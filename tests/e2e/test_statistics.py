@@ -79,7 +79,7 @@ def test_the_command_makes_tables_of_the_same_kind(desk: Desk) -> None:
         mirror = "v".join(reversed(name.split("v")))
         return {"material": name, "mirror": mirror, "pieces": len(name) - 1, "metrics": metrics}
 
-    command = "async all => (await import('/static/remake.js')).remakeCommand(all)"
+    command = "async all => (await import('/static/views/statistics.js')).generateCommand(all)"
     small = [material("KvK", "wdl", "dtc"), material("KvM", "wdl", "dtc"), material("MvK", "wdl", "dtc")]
     large = [material("KKKvM", "wdl", "dtc", "dtw"), material("MvKKK", "wdl", "dtc", "dtw")]
     desk.open()

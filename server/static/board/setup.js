@@ -1,11 +1,20 @@
-/** A handler of the board that sets up a position: the piece of the palette is put, dragged, or taken off. */
+/**
+ * The handler of the board that sets up a position: it puts pieces of the palette, moves and removes pieces.
+ *
+ * @import { Piece, Pieces } from "../position.js"
+ * @import { Board, Handler } from "./board.js"
+ */
 
 import { html, replace } from "../dom.js";
 import { t } from "../i18n.js";
-import { promotes } from "../position.js";
+import { promotes, SIDES } from "../position.js";
 import { pieceIcon } from "./pieces.js";
 
-const PALETTE = ["white", "black"].flatMap(side => [{ side, king: false }, { side, king: true }]);
+/** @type {Piece[]} */
+const PALETTE = SIDES.flatMap(side => [
+  { side, king: false },
+  { side, king: true },
+]);
 const ERASER = null;
 
 const eraserIcon = () => {
@@ -14,10 +23,22 @@ const eraserIcon = () => {
   return icon;
 };
 
+/** @implements {Handler} */
 export class Setup {
+  /** @type {Piece | null} */
   #chosen = PALETTE[0];
+  /** @type {Board} */
+  board;
+  /** @type {HTMLElement} */
+  palette;
+  /** @type {(pieces: Pieces) => void} */
+  changed;
 
-  /** `changed(pieces)` is called with a new Map from square to piece. */
+  /**
+   * @param {Board} board
+   * @param {HTMLElement} palette
+   * @param {(pieces: Pieces) => void} changed called with the new position
+   */
   constructor(board, palette, changed) {
     this.board = board;
     this.changed = changed;
@@ -27,24 +48,46 @@ export class Setup {
 
   /** Draw the palette, in the language of the page. */
   label() {
-    const choice = (piece, name, icon) => html("label", { class: "palette-choice", title: name },
-      html("input", { type: "radio", name: "palette", checked: piece === this.#chosen, "aria-label": name,
-        onchange: () => { this.#chosen = piece; } }), icon);
-    replace(this.palette,
-      PALETTE.map(piece => choice(piece, t(`piece.${piece.side}.${piece.king ? "king" : "man"}`), pieceIcon(piece))),
-      choice(ERASER, t("setup.eraser"), eraserIcon()));
+    const choice = (
+      /** @type {Piece | null} */ piece,
+      /** @type {string} */ name,
+      /** @type {SVGElement} */ icon,
+    ) =>
+      html(
+        "label",
+        { class: "palette-choice", title: name },
+        html("input", {
+          type: "radio",
+          name: "palette",
+          checked: piece === this.#chosen,
+          "aria-label": name,
+          onchange: () => {
+            this.#chosen = piece;
+          },
+        }),
+        icon,
+      );
+    replace(
+      this.palette,
+      PALETTE.map(piece =>
+        choice(piece, t(`piece.${piece.side}.${piece.king ? "king" : "man"}`), pieceIcon(piece)),
+      ),
+      choice(ERASER, t("setup.eraser"), eraserIcon()),
+    );
   }
 
-  /** Take over the board. */
+  /** Allow every piece to be dragged. */
   start() {
-    this.board.say(null);
+    this.board.showNotice(null);
     this.board.mark({ movable: [...this.board.pieces.keys()] });
   }
 
+  /** @param {string} square */
   canDrag(square) {
     return this.board.pieces.has(square);
   }
 
+  /** @param {string} square */
   origin(square) {
     return square;
   }
@@ -53,23 +96,40 @@ export class Setup {
 
   cancel() {}
 
-  /** Put the chosen piece; where it stands already, take it off. */
+  /**
+   * Put the chosen piece on a square; remove it if it is there already.
+   *
+   * @param {string} square
+   */
   tap(square) {
-    const pieces = new Map(this.board.pieces), there = pieces.get(square);
+    const pieces = new Map(this.board.pieces);
+    const there = pieces.get(square);
     const put = this.#chosen && crowned(this.#chosen, square);
     if (!put || (there?.side === put.side && there.king === put.king)) pieces.delete(square);
     else pieces.set(square, put);
     this.changed(pieces);
   }
 
-  /** Move a piece; off the board it is gone. */
+  /**
+   * Move a piece; remove it if it is dropped outside the board.
+   *
+   * @param {string} from
+   * @param {string | null} to
+   */
   drop(from, to) {
-    const pieces = new Map(this.board.pieces), piece = pieces.get(from);
+    const pieces = new Map(this.board.pieces);
+    const piece = pieces.get(from);
     pieces.delete(from);
-    if (to) pieces.set(to, crowned(piece, to));
+    if (to && piece) pieces.set(to, crowned(piece, to));
     this.changed(pieces);
   }
 }
 
-/** A man that is put on the last row is a king, as no man can stand there. */
+/**
+ * A piece on a square: a man on the last row becomes a king.
+ *
+ * @param {Piece} piece
+ * @param {string} square
+ * @returns {Piece}
+ */
 const crowned = ({ side, king }, square) => ({ side, king: king || promotes(square, side) });

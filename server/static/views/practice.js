@@ -1,71 +1,122 @@
-/** Practice: a random position of a class is played out against the tablebase, the clocks running. */
+/**
+ * Practice: the player plays a random position of a class against the tablebase, with the clocks of the draw
+ * rules.
+ *
+ * @import { MaterialReport, PositionReport, RuledMove } from "../api.js"
+ * @import { Board } from "../board/board.js"
+ * @import { Goal, Practice } from "../goal.js"
+ * @import { Shared, ShowProblem, View } from "../main.js"
+ * @import { Wanted } from "../practice.js"
+ * @import { GameNode, Session } from "../session.js"
+ *
+ * @typedef {{ nodes: GameNode[], index: number, ruleset: string | null }} LeftGame
+ *   The game when the player left the view; `ruleset` is null if it has not counted the game.
+ * @typedef {{ practice: Practice, left: LeftGame | null }} Memory
+ */
 
 import { askMaterials, isDropped, Latest } from "../api.js";
 import { Moving } from "../board/moving.js";
 import { showClocks } from "../clocks.js";
-import { html, redraw, replace, wholeChoice } from "../dom.js";
-import { bestMove, CLASSES, costOf, findPosition, replyTo } from "../drill.js";
+import { card, find, html, redraw, replace, wholeChoice } from "../dom.js";
+import {
+  goalFor,
+  isHopeless,
+  newPractice,
+  noteSentence,
+  resultOf,
+  resultSentence,
+  success,
+} from "../goal.js";
 import { t } from "../i18n.js";
-import { showSheet } from "../sheet.js";
-import { goalFor, isHopeless, newDrill, noteSentence, resultOf, resultSentence, success } from "../task.js";
+import { showScoreSheet } from "../moves.js";
+import { SIDES } from "../position.js";
+import { bestMove, CLASSES, costOf, findPosition, replyTo } from "../practice.js";
 import { claimSentence, known, verdictSentence } from "../verdict.js";
 
 const THINKING_MS = 350;
-const SIDES = ["white", "black"];
+/** @type {Goal[]} */
 const GOALS = ["win", "draw"];
 
+/** @implements {View} */
 export class PracticeView {
   name = "practice";
+  /** @type {Board} */
+  board;
+  /** @type {Session} */
+  session;
+  /** @type {ShowProblem} */
+  problem;
+  /** @type {Shared["go"]} */
+  go;
+  /** @type {() => void} */
+  rewrite;
+  element = find("#practice");
+  moving;
   #chosen = CLASSES[0].id;
-  #material = { name: "", outcome: "win" };
+  /** @type {Wanted} */
+  #wantedMaterial = { material: "", outcome: "win" };
+  /** @type {MaterialReport[] | null} */
   #materials = null;
-  /** The drill that is played: `side`, `goal`, `notes` (what moves cost, by ply), `spoilt`, `helped`, `claimed`, `result`. */
-  #drill = null;
-  /** Where the game stood when another view was turned to. */
+  /** @type {Practice | null} */
+  #practice = null;
+  /** @type {LeftGame | null} */
   #left = null;
   #searching = new Latest();
   #replying = new Latest();
-  #timer = null;
+  /** @type {number | undefined} */
+  #timer;
+  /** @type {string | null} */
   #notice = null;
 
+  /** @param {Shared} shared */
   constructor({ board, session, problem, go, rewrite }) {
-    Object.assign(this, { board, session, problem, go, rewrite });
-    this.element = document.querySelector("#practice");
+    this.board = board;
+    this.session = session;
+    this.problem = problem;
+    this.go = go;
+    this.rewrite = rewrite;
     this.moving = new Moving(board, (move, shown) => this.#moved(move, shown));
   }
 
-  /** The part of the address that is practice's own: the task, from where it began, for others to try. */
+  /** The goal and the first position, so that others can try the same. */
   kept() {
-    if (!this.#drill) return {};
-    const { side, goal } = this.#drill;
+    if (!this.#practice) return {};
+    const { side, goal } = this.#practice;
     return { side, goal, query: this.session.nodes[0].query };
   }
 
-  /** What the history of the browser is to keep: mistakes and hints are not to be lost with a page loaded anew. */
+  /** The data that survives a reload: mistakes and hints too. */
   memory() {
-    return this.#drill && { drill: this.#drill, left: this.#left };
+    return this.#practice && { practice: this.#practice, left: this.#left };
   }
 
-  recall({ drill, left }) {
-    this.#drill = drill;
+  /** @param {Memory} memory */
+  recall({ practice, left }) {
+    this.#practice = practice;
     this.#left = left;
     this.#face();
   }
 
-  /** Set the task that an address names, for the position that it has, if any. */
-  read({ side, goal }) {
-    this.#drill = SIDES.includes(side) ? newDrill(side, GOALS.includes(goal) ? goal : null) : null;
+  /**
+   * Take over the goal of an address.
+   *
+   * @param {{ side: string | null, goal: string | null }} address
+   */
+  read(address) {
+    const side = SIDES.find(each => each === address.side);
+    const goal = GOALS.find(each => each === address.goal) ?? null;
+    this.#practice = side ? newPractice(side, goal) : null;
     this.#left = null;
     this.#face();
   }
 
-  /** The player's own side is below. */
+  /** Show the player's side below. */
   #face() {
-    if (this.#drill?.side === "black") this.board.flip(true);
+    if (this.#practice?.side === "black") this.board.flip(true);
   }
 
   async enter() {
-    if (this.#drill && this.#left) {
+    if (this.#practice && this.#left) {
       const { nodes, index, ruleset } = this.#left;
       this.session.restore(nodes, index, { counted: ruleset === this.session.ruleset });
     }
@@ -93,14 +144,15 @@ export class PracticeView {
     this.render();
   }
 
-  /** The server has told where the game stands: it is over, or the player's turn, or the tablebase's. */
+  /** Go on with the game: it is over, or the player is to move, or the tablebase. */
   answered() {
-    const { answer } = this.session, drill = this.#drill;
-    if (!answer || !drill) return this.render();
-    drill.goal ??= goalFor(answer, drill.side);
-    drill.result = resultOf(answer, drill);
-    if (drill.result === null && answer.turn === drill.side) this.moving.allow(answer.moves);
-    else if (drill.result === null) this.#reply(answer);
+    const { answer } = this.session;
+    const practice = this.#practice;
+    if (!answer || !practice) return this.render();
+    practice.goal ??= goalFor(answer, practice.side);
+    practice.result = resultOf(answer, practice);
+    if (practice.result === null && answer.turn === practice.side) this.moving.allow(answer.moves);
+    else if (practice.result === null) this.#reply(answer);
     this.render();
   }
 
@@ -110,11 +162,12 @@ export class PracticeView {
     this.problem(null);
     this.render();
     try {
-      const wanted = this.#wanted, fen = await findPosition(wanted, this.session.ruleset, signal);
+      const wanted = this.#wanted;
+      const fen = await findPosition(wanted, this.session.ruleset, signal);
       this.#notice = fen === null ? t("practice.noneFound") : null;
       if (fen === null) return this.render();
       const side = fen.startsWith("W") ? "white" : "black";
-      this.#drill = newDrill(side, wanted.outcome);
+      this.#practice = newPractice(side, wanted.outcome);
       this.board.flip(side === "black");
       this.session.load({ fen });
     } catch (error) {
@@ -125,28 +178,39 @@ export class PracticeView {
     }
   }
 
+  /** @returns {Wanted} */
   get #wanted() {
-    if (this.#chosen !== "any") return CLASSES.find(({ id }) => id === this.#chosen);
-    return { material: this.#material.name, outcome: this.#material.outcome };
+    return CLASSES.find(({ id }) => id === this.#chosen) ?? this.#wantedMaterial;
   }
 
-  /** The player has made a move: note what it cost. */
+  /**
+   * Make a move of the player, and note what it cost.
+   *
+   * @param {RuledMove} move
+   * @param {number} shown
+   */
   #moved(move, shown) {
-    const drill = this.#drill, cost = costOf(this.session.answer, move);
-    drill.notes = drill.notes.filter(({ ply }) => ply <= this.session.index);
-    if (cost) drill.notes.push({ ply: this.session.index + 1, move: move.move, ...cost });
-    if (cost?.kind === "spoilt") drill.spoilt += 1;
+    const { answer } = this.session;
+    const practice = this.#practice;
+    if (!answer || !practice) return;
+    const cost = costOf(answer, move);
+    practice.notes = practice.notes.filter(({ ply }) => ply <= this.session.index);
+    if (cost) practice.notes.push({ ply: this.session.index + 1, move: move.move, ...cost });
+    if (cost?.kind === "spoilt") practice.spoilt += 1;
     this.session.play(move, shown);
   }
 
+  /** @param {PositionReport} answer */
   async #reply(answer) {
     const signal = this.#replying.begin();
-    const thought = new Promise(resolve => { this.#timer = setTimeout(resolve, THINKING_MS); });
+    const thought = new Promise(resolve => {
+      this.#timer = setTimeout(resolve, THINKING_MS);
+    });
     let move = bestMove(answer);
     try {
       move = await replyTo(answer, this.session.ruleset, signal);
     } catch (error) {
-      // The best move is known all the same.
+      // The best move is known without the answer.
       if (isDropped(error)) return;
     }
     await thought;
@@ -158,21 +222,25 @@ export class PracticeView {
     this.#replying.drop();
   }
 
-  /** Back to before the player's last move. */
+  /** Take back the player's last move. */
   #takeBack() {
-    const { session } = this, drill = this.#drill;
-    const own = (index, turn) => index % 2 === (turn === drill.side ? 0 : 1);
+    const { session } = this;
+    const practice = this.#practice;
+    if (!practice) return;
+    const own = (/** @type {number} */ index) => index % 2 === (session.startTurn === practice.side ? 0 : 1);
     let index = session.index - 1;
-    while (index > 0 && !own(index, session.startTurn)) index -= 1;
-    drill.result = null;
-    drill.claimed = false;
-    drill.notes = drill.notes.filter(({ ply }) => ply <= index);
+    while (index > 0 && !own(index)) index -= 1;
+    practice.result = null;
+    practice.claimed = false;
+    practice.notes = practice.notes.filter(({ ply }) => ply <= index);
     session.to(Math.max(index, 0));
   }
 
   #hint() {
-    const move = bestMove(this.session.answer);
-    this.#drill.helped += 1;
+    const { answer } = this.session;
+    if (!answer || !this.#practice) return;
+    const move = bestMove(answer);
+    this.#practice.helped += 1;
     this.rewrite();
     this.board.arrow(move.path, move.captured);
     this.#notice = t("practice.hinted", { move: move.move });
@@ -181,9 +249,11 @@ export class PracticeView {
   }
 
   #claim() {
-    const drill = this.#drill;
-    drill.claimed = true;
-    drill.result = resultOf(this.session.answer, drill);
+    const { answer } = this.session;
+    const practice = this.#practice;
+    if (!answer || !practice) return;
+    practice.claimed = true;
+    practice.result = resultOf(answer, practice);
     this.rewrite();
     this.moving.allow([]);
     this.render();
@@ -194,86 +264,210 @@ export class PracticeView {
   }
 
   #draw() {
+    const practice = this.#practice;
     const notice = html("p", { class: "notice", role: "status" }, this.#notice ?? "");
-    replace(this.element, notice, this.#drill ? this.#playing() : html("p", {}, t("practice.about")), this.#choosing());
-    if (this.#drill && this.session.nodes.length > 1) this.#sheet();
+    const game = practice ? this.#playing(practice) : html("p", {}, t("practice.about"));
+    replace(this.element, notice, game, this.#choosing());
+    if (!practice) return;
     const { answer, cases } = this.session;
-    const clocks = this.element.querySelector(".practice-clocks");
-    if (clocks && answer) showClocks(clocks, answer, cases);
+    if (this.session.nodes.length > 1) this.#sheet(practice);
+    if (answer) showClocks(find(".practice-clocks", this.element), answer, cases);
   }
 
   #choosing() {
-    const option = (value, text) => html("option", { value, selected: value === this.#chosen }, text);
-    const available = ({ material }) => this.#materials === null || this.#materials.some(({ material: name }) => name === material);
-    const chosen = html("select", {
-      id: "practice-class", onchange: event => {
-        this.#chosen = event.target.value;
-        this.render();
+    const option = (/** @type {string} */ value, /** @type {string} */ text) =>
+      html("option", { value, selected: value === this.#chosen }, text);
+    const materials = this.#materials;
+    const available = (/** @type {Wanted} */ wanted) =>
+      !materials || materials.some(({ material }) => material === wanted.material);
+    const chosen = html(
+      "select",
+      {
+        id: "practice-class",
+        onchange: event => {
+          this.#chosen = event.target.value;
+          this.render();
+        },
       },
-    }, CLASSES.filter(available).map(({ id }) => option(id, t(`practice.class.${id}`))),
-    this.#materials ? option("any", t("practice.class.any")) : null);
-    return html("div", { class: "card practice-choice" },
-      html("label", { class: "stacked" }, html("span", {}, t("practice.choose")), chosen,
-        this.#chosen === "any" ? null : wholeChoice(t(`practice.class.${this.#chosen}`))),
-      this.#chosen === "any" ? this.#anyMaterial() : null,
-      html("button", { type: "button", id: "practice-start", class: "main-button", onclick: () => this.#start() },
-        t("practice.start")));
+      CLASSES.filter(available).map(({ id }) => option(id, t(`practice.class.${id}`))),
+      materials ? option("any", t("practice.class.any")) : null,
+    );
+    return html(
+      "div",
+      { class: "card practice-choice" },
+      html(
+        "label",
+        { class: "stacked" },
+        html("span", {}, t("practice.choose")),
+        chosen,
+        this.#chosen === "any" ? null : wholeChoice(t(`practice.class.${this.#chosen}`)),
+      ),
+      this.#chosen === "any" && materials ? this.#anyMaterial(materials) : null,
+      html(
+        "button",
+        { type: "button", id: "practice-start", class: "main-button", onclick: () => this.#start() },
+        t("practice.start"),
+      ),
+    );
   }
 
-  #anyMaterial() {
-    this.#material.name ||= this.#materials[0].material;
-    const choice = (id, label, values, value, chosen) => html("label", { class: "stacked" }, html("span", {}, t(label)),
-      html("select", { id, onchange: event => chosen(event.target.value) },
-        values.map(([name, text]) => html("option", { value: name, selected: name === value }, text))));
-    return html("div", { class: "buttons" },
-      choice("practice-material", "practice.material", this.#materials.map(({ material }) => [material, material]),
-        this.#material.name, name => { this.#material.name = name; }),
-      choice("practice-outcome", "practice.goal", GOALS.map(goal => [goal, t(`practice.to.${goal}`)]),
-        this.#material.outcome, goal => { this.#material.outcome = goal; }));
+  /** @param {MaterialReport[]} materials */
+  #anyMaterial(materials) {
+    const wanted = this.#wantedMaterial;
+    wanted.material ||= materials[0].material;
+    return html(
+      "div",
+      { class: "buttons" },
+      choice(
+        "practice-material",
+        t("practice.material"),
+        materials.map(({ material }) => [material, material]),
+        wanted.material,
+        material => {
+          wanted.material = material;
+        },
+      ),
+      choice(
+        "practice-outcome",
+        t("practice.goal"),
+        GOALS.map(goal => [goal, t(`practice.to.${goal}`)]),
+        wanted.outcome,
+        goal => {
+          wanted.outcome = /** @type {Goal} */ (goal);
+        },
+      ),
+    );
   }
 
-  #playing() {
-    const { answer, problem } = this.session, drill = this.#drill, over = drill.result !== null;
-    const yours = answer && !over && answer.turn === drill.side;
-    const result = over && answer ? resultSentence(drill, known(answer)) : "";
-    const state = over ? "over" : yours ? "yours" : problem ? "halted" : "thinking";
-    const turn = over ? result : t(`practice.${state}`);
-    const button = (id, key, action, enabled, main = false) => html("button",
-      { type: "button", id, onclick: action, disabled: !enabled, class: main ? "main-button" : null }, t(key));
-    const last = drill.notes.at(-1), regret = last?.kind === "spoilt" && last.ply >= this.session.index - 1;
+  /** @param {Practice} practice */
+  #playing(practice) {
     return [
-      html("div", { class: `card practice-game ${over ? `practice-${success(drill) ? "won" : "lost"}` : ""}` },
-        html("h2", { class: "practice-goal" }, t(`practice.task.${drill.goal ?? "any"}.${drill.side}`)),
-        html("p", { id: "practice-turn", role: "status", class: over ? "practice-result" : "",
-          "data-state": state }, turn),
-        answer && !over && isHopeless(answer, drill) ? html("p", { class: "ruled", id: "hopeless" }, t("practice.hopeless")) : null,
-        answer && !over ? html("p", { class: "faint", id: "practice-verdict" }, verdictSentence(known(answer))) : null,
-        answer && !over && claimSentence(answer) ? html("p", { class: "ruled" }, claimSentence(answer)) : null,
-        html("div", { class: "buttons" },
-          button("take-back", "practice.takeBack", () => this.#takeBack(), this.#canTakeBack, regret),
-          button("hint", "practice.hint", () => this.#hint(), yours),
-          yours && answer.verdict === "claimable" ? button("claim", "practice.claim", () => this.#claim(), true) : null,
-          over ? button("practice-next", "practice.another", () => this.#start(), true, true) : null,
-          button("to-analysis", "practice.analyse", () => this.go("analysis"), true))),
-      html("div", { class: "card" }, html("h3", {}, t("practice.notes")),
-        html("ul", { id: "practice-notes", class: "notes", "aria-live": "polite" }, drill.notes.length
-          ? drill.notes.map(note => html("li", { class: `note-${note.kind}` }, noteSentence(note)))
-          : html("li", { class: "faint" }, t("practice.noNotes")))),
-      html("div", { class: "card" }, html("h3", {}, t("clocks.title")), html("div", { class: "practice-clocks" })),
-      html("div", { class: "card" }, html("h3", {}, t("practice.game")), html("div", { class: "sheet practice-sheet" })),
+      this.#gameCard(practice),
+      this.#notesCard(practice),
+      card(t("clocks.title"), html("div", { class: "practice-clocks" })),
+      card(t("practice.game"), html("div", { class: "sheet practice-sheet" })),
     ];
   }
 
-  get #canTakeBack() {
-    return this.session.index > (this.session.startTurn === this.#drill.side ? 0 : 1);
+  /**
+   * The card of the game: the goal, whose turn it is, the value of the position, and the buttons.
+   *
+   * @param {Practice} practice
+   */
+  #gameCard(practice) {
+    const { answer, problem } = this.session;
+    const over = practice.result !== null;
+    const playing = over ? null : answer;
+    const yours = playing?.turn === practice.side;
+    const state = over ? "over" : yours ? "yours" : problem ? "halted" : "thinking";
+    const result = over && answer ? resultSentence(practice, known(answer)) : "";
+    const claim = playing && claimSentence(playing);
+    const outlook = playing && [
+      isHopeless(playing, practice)
+        ? html("p", { class: "ruled", id: "hopeless" }, t("practice.hopeless"))
+        : null,
+      html("p", { class: "faint", id: "practice-verdict" }, verdictSentence(known(playing))),
+      claim && html("p", { class: "ruled" }, claim),
+    ];
+    return html(
+      "div",
+      { class: `card practice-game ${over ? `practice-${success(practice) ? "won" : "lost"}` : ""}` },
+      html("h2", { class: "practice-goal" }, t(`practice.task.${practice.goal ?? "any"}.${practice.side}`)),
+      html(
+        "p",
+        { id: "practice-turn", role: "status", class: over ? "practice-result" : "", "data-state": state },
+        over ? result : t(`practice.${state}`),
+      ),
+      outlook,
+      this.#buttons(practice, yours),
+    );
   }
 
-  #sheet() {
-    const spoilt = new Set(this.#drill.notes.filter(({ kind }) => kind === "spoilt").map(({ ply }) => ply));
-    const { nodes, index, startTurn } = this.session;
-    const moves = nodes.slice(1, index + 1).map(({ move }, ply) =>
-      ({ text: move.move, mark: spoilt.has(ply + 1) ? "?" : "" }));
-    // Only taking back leads back here.
-    showSheet(this.element.querySelector(".practice-sheet"), moves, startTurn, index, null);
+  /**
+   * @param {Practice} practice
+   * @param {boolean} yours whether the player is to move
+   */
+  #buttons(practice, yours) {
+    const { answer, index, startTurn } = this.session;
+    const canTakeBack = index > (startTurn === practice.side ? 0 : 1);
+    const last = practice.notes.at(-1);
+    const regret = last?.kind === "spoilt" && last.ply >= index - 1;
+    return html(
+      "div",
+      { class: "buttons" },
+      button("take-back", t("practice.takeBack"), () => this.#takeBack(), canTakeBack, regret),
+      button("hint", t("practice.hint"), () => this.#hint(), yours),
+      yours && answer?.verdict === "claimable"
+        ? button("claim", t("practice.claim"), () => this.#claim())
+        : null,
+      practice.result === null
+        ? null
+        : button("practice-next", t("practice.another"), () => this.#start(), true, true),
+      button("to-analysis", t("practice.analyse"), () => this.go("analysis")),
+    );
+  }
+
+  /**
+   * The card of the notes on the player's moves.
+   *
+   * @param {Practice} practice
+   */
+  #notesCard({ notes }) {
+    return card(
+      t("practice.notes"),
+      html(
+        "ul",
+        { id: "practice-notes", class: "notes", "aria-live": "polite" },
+        notes.length
+          ? notes.map(note => html("li", { class: `note-${note.kind}` }, noteSentence(note)))
+          : html("li", { class: "faint" }, t("practice.noNotes")),
+      ),
+    );
+  }
+
+  /** @param {Practice} practice */
+  #sheet({ notes }) {
+    const spoilt = new Set(notes.filter(({ kind }) => kind === "spoilt").map(({ ply }) => ply));
+    const { index, startTurn } = this.session;
+    const moves = this.session.moves
+      .slice(0, index)
+      .map(({ move }, ply) => ({ text: move, mark: spoilt.has(ply + 1) ? "?" : "" }));
+    // The moves are no buttons: the player goes back only by taking back.
+    showScoreSheet(find(".practice-sheet", this.element), moves, startTurn, index, null);
   }
 }
+
+/**
+ * A list to choose from, with its label.
+ *
+ * @param {string} id
+ * @param {string} label
+ * @param {[value: string, text: string][]} options
+ * @param {string} chosen
+ * @param {(value: string) => void} choose
+ */
+const choice = (id, label, options, chosen, choose) =>
+  html(
+    "label",
+    { class: "stacked" },
+    html("span", {}, label),
+    html(
+      "select",
+      { id, onchange: event => choose(event.target.value) },
+      options.map(([value, text]) => html("option", { value, selected: value === chosen }, text)),
+    ),
+  );
+
+/**
+ * @param {string} id
+ * @param {string} text
+ * @param {() => void} action
+ * @param {boolean} enabled
+ * @param {boolean} main
+ */
+const button = (id, text, action, enabled = true, main = false) =>
+  html(
+    "button",
+    { type: "button", id, onclick: action, disabled: !enabled, class: main ? "main-button" : null },
+    text,
+  );

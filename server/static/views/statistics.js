@@ -1,4 +1,11 @@
-/** Statistics: what each material is worth, the longest wins, and how long wins take. */
+/**
+ * Statistics: the outcomes of each material, the longest wins, and the distances of wins.
+ *
+ * @import { MaterialDetails, MaterialReport, MaterialsReport } from "../api.js"
+ * @import { Shared, ShowProblem, View } from "../main.js"
+ * @import { Side } from "../position.js"
+ * @import { Session } from "../session.js"
+ */
 
 import { askMaterial, askMaterials, isDropped, Latest } from "../api.js";
 import { pieceIcon } from "../board/pieces.js";
@@ -6,31 +13,48 @@ import { histogram, OUTCOMES, outcomeBar } from "../charts.js";
 import { find, html, redraw, replace, wholeChoice } from "../dom.js";
 import { number, percent, t } from "../i18n.js";
 import { inMoves } from "../moves.js";
-import { remakeCommand } from "../remake.js";
-import { rulesetName } from "../rulesets.js";
+import { OFFICIAL, rulesetName } from "../verdict.js";
 
 const SHOWN_PIECES = 4;
 
+/** @implements {View} */
 export class StatisticsView {
   name = "statistics";
+  /** @type {Session} */
+  session;
+  /** @type {ShowProblem} */
+  problem;
+  /** @type {Shared["go"]} */
+  go;
+  /** @type {() => void} */
+  rewrite;
+  element = find("#statistics-content");
+  /** @type {string | null} */
   #material = null;
+  /** @type {MaterialsReport | null} */
   #all = null;
+  /** @type {number | null} */
   #pieces = null;
+  /** @type {MaterialDetails | null} */
   #detail = null;
   #histogram = "dtw_win";
   #logarithmic = false;
   #latest = new Latest();
   #details = new Latest();
 
+  /** @param {Shared} shared */
   constructor({ session, problem, go, rewrite }) {
-    Object.assign(this, { session, problem, go, rewrite });
-    this.element = find("#statistics-content");
+    this.session = session;
+    this.problem = problem;
+    this.go = go;
+    this.rewrite = rewrite;
   }
 
   kept() {
     return { material: this.#material, pieces: this.#pieces };
   }
 
+  /** @param {{ material: string | null, pieces: string | null }} address */
   read({ material, pieces }) {
     this.#material = material;
     this.#pieces = Number(pieces) || null;
@@ -58,7 +82,13 @@ export class StatisticsView {
 
   answered() {}
 
-  /** Tell of a material, beside the list of those with as many pieces as it has, or with another number of them. */
+  /**
+   * Show the details of a material, beside the list of materials.
+   *
+   * @param {string} name
+   * @param {number | null} pieces how many pieces the materials of the list have; null for as many as this
+   *   one
+   */
   async #open(name, pieces = null) {
     this.#material = name;
     this.#list(pieces ?? name.length - 1);
@@ -72,6 +102,7 @@ export class StatisticsView {
     }
   }
 
+  /** @param {number} pieces */
   #list(pieces) {
     this.#pieces = pieces;
     this.rewrite();
@@ -83,117 +114,328 @@ export class StatisticsView {
   }
 
   #draw() {
-    if (!this.#all) return replace(this.element, html("p", { class: "faint" }, t("statistics.loading")));
-    const materials = this.#all.materials;
-    if (!materials.length) return replace(this.element, html("p", {}, t("statistics.none")));
+    if (!this.#all) {
+      replace(this.element, html("p", { class: "faint" }, t("statistics.loading")));
+      return;
+    }
+    const { materials } = this.#all;
+    if (!materials.length) {
+      replace(this.element, html("p", {}, t("statistics.none")));
+      return;
+    }
     const numbers = [...new Set(materials.map(({ pieces }) => pieces))];
-    if (!numbers.includes(this.#pieces)) this.#pieces = Math.min(SHOWN_PIECES, numbers.at(-1));
-    replace(this.element, this.#overview(materials, numbers), html("div", { class: "statistics" },
-      html("div", { class: "card" }, this.#table(materials.filter(({ pieces }) => pieces === this.#pieces))),
-      html("div", { class: "card", id: "material-detail" },
-        this.#detail ? this.#about(this.#detail) : html("p", { class: "faint" }, t("statistics.choose")))));
+    if (this.#pieces === null || !numbers.includes(this.#pieces))
+      this.#pieces = Math.min(SHOWN_PIECES, numbers[numbers.length - 1]);
+    replace(
+      this.element,
+      this.#overview(this.#all, numbers),
+      html(
+        "div",
+        { class: "statistics" },
+        html(
+          "div",
+          { class: "card" },
+          this.#table(materials.filter(({ pieces }) => pieces === this.#pieces)),
+        ),
+        html(
+          "div",
+          { class: "card", id: "material-detail" },
+          this.#detail
+            ? this.#about(this.#detail, this.#all)
+            : html("p", { class: "faint" }, t("statistics.choose")),
+        ),
+      ),
+    );
   }
 
-  #overview(materials, numbers) {
+  /**
+   * @param {MaterialsReport} all
+   * @param {number[]} numbers the numbers of pieces
+   */
+  #overview({ materials, ruleset }, numbers) {
     const positions = materials.reduce((sum, each) => sum + (each.positions ?? 0), 0);
-    return html("div", { class: "card" },
+    return html(
+      "div",
+      { class: "card" },
       html("h2", {}, t("statistics.title")),
-      html("p", { class: "faint" }, t("statistics.about", {
-        positions: t("statistics.ofPositions", { n: positions }), kinds: t("statistics.ofKinds", { n: materials.length }),
-        ruleset: this.#all.ruleset ? rulesetName(this.#all.ruleset) : "–" })),
-      html("div", { class: "buttons", role: "group", "aria-label": t("statistics.pieces") }, numbers.map(pieces =>
-        html("button", { type: "button", "data-pieces": pieces, "aria-pressed": String(pieces === this.#pieces),
-          onclick: () => this.#list(pieces) },
-        t("statistics.ofPieces", { n: pieces })))),
-      html("p", { class: "bar-legend faint" }, OUTCOMES.map(([, outcome]) =>
-        html("span", {}, html("i", { class: `bar-${outcome}` }), t(`outcome.${outcome}`)))));
+      html(
+        "p",
+        { class: "faint" },
+        t("statistics.about", {
+          positions: t("statistics.ofPositions", { n: positions }),
+          kinds: t("statistics.ofKinds", { n: materials.length }),
+          ruleset: ruleset ? rulesetName(ruleset) : "–",
+        }),
+      ),
+      html(
+        "div",
+        { class: "buttons", role: "group", "aria-label": t("statistics.pieces") },
+        numbers.map(pieces =>
+          html(
+            "button",
+            {
+              type: "button",
+              "data-pieces": pieces,
+              "aria-pressed": String(pieces === this.#pieces),
+              onclick: () => this.#list(pieces),
+            },
+            t("statistics.ofPieces", { n: pieces }),
+          ),
+        ),
+      ),
+      html(
+        "p",
+        { class: "bar-legend faint" },
+        OUTCOMES.map(([, outcome]) =>
+          html("span", {}, html("i", { class: `bar-${outcome}` }), t(`outcome.${outcome}`)),
+        ),
+      ),
+    );
   }
 
+  /** @param {MaterialReport[]} materials */
   #table(materials) {
-    const head = ["material", "outcomes", "longest"].map(name => html("th", { scope: "col" }, t(`statistics.${name}`)));
-    return html("table", { class: "materials" },
+    const head = ["material", "outcomes", "longest"].map(name =>
+      html("th", { scope: "col" }, t(`statistics.${name}`)),
+    );
+    return html(
+      "table",
+      { class: "materials" },
       html("caption", { class: "unseen" }, t("statistics.title")),
       html("thead", {}, html("tr", {}, head)),
-      html("tbody", {}, materials.map(material => html("tr", { "aria-current": material.material === this.#material || null },
-        html("th", { scope: "row" }, html("button", { type: "button", class: "material-button", "data-material": material.material,
-          onclick: () => this.#open(material.material) }, icons(material.material),
-        html("span", { class: "material-name" }, material.material))),
-        html("td", {}, outcomeBar(material) ?? "–"),
-        html("td", { class: "number" }, material.longest_win_plies === null ? "–"
-          : t("moves.count", { n: inMoves(material.longest_win_plies) }))))));
+      html(
+        "tbody",
+        {},
+        materials.map(material =>
+          html(
+            "tr",
+            { "aria-current": material.material === this.#material || null },
+            html(
+              "th",
+              { scope: "row" },
+              html(
+                "button",
+                {
+                  type: "button",
+                  class: "material-button",
+                  "data-material": material.material,
+                  onclick: () => this.#open(material.material),
+                },
+                icons(material.material),
+                html("span", { class: "material-name" }, material.material),
+              ),
+            ),
+            html("td", {}, outcomeBar(material) ?? "–"),
+            html(
+              "td",
+              { class: "number" },
+              material.longest_win_plies === null
+                ? "–"
+                : t("moves.count", { n: inMoves(material.longest_win_plies) }),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 
-  #about(detail) {
+  /**
+   * @param {MaterialDetails} detail
+   * @param {MaterialsReport} all
+   */
+  #about(detail, all) {
     return [
       html("h2", {}, icons(detail.material), ` ${detail.material}`),
-      html("p", { class: "faint" }, t("statistics.outcomesOf",
-        { positions: t("statistics.ofPositions", { n: detail.positions ?? 0 }) })),
-      this.#counts(detail), this.#longest(detail), this.#histograms(detail), this.#leads(detail),
+      html(
+        "p",
+        { class: "faint" },
+        t("statistics.outcomesOf", { positions: t("statistics.ofPositions", { n: detail.positions ?? 0 }) }),
+      ),
+      this.#counts(detail),
+      this.#longest(detail),
+      this.#histograms(detail, all),
+      this.#leads(detail),
     ];
   }
 
+  /** @param {MaterialDetails} detail */
   #counts(detail) {
     if (detail.win === null) return null;
-    const rows = OUTCOMES.map(([field, outcome]) => html("tr", {}, html("th", { scope: "row", class: outcome }, t(`outcome.${outcome}`)),
-      html("td", { class: "number" }, number(detail[field] ?? 0)),
-      html("td", { class: "number" }, detail.positions ? percent((detail[field] ?? 0) / detail.positions) : "–")));
+    const rows = OUTCOMES.map(([field, outcome]) =>
+      html(
+        "tr",
+        {},
+        html("th", { scope: "row", class: outcome }, t(`outcome.${outcome}`)),
+        html("td", { class: "number" }, number(detail[field] ?? 0)),
+        html(
+          "td",
+          { class: "number" },
+          detail.positions ? percent((detail[field] ?? 0) / detail.positions) : "–",
+        ),
+      ),
+    );
     return [outcomeBar(detail), html("table", { class: "counts" }, html("tbody", {}, rows))];
   }
 
+  /** @param {MaterialDetails} detail */
   #longest({ longest }) {
-    const found = Object.entries(longest).filter(([, each]) => each?.fen);
+    const found = Object.entries(longest).flatMap(([name, each]) => (each?.fen ? { name, ...each } : []));
     if (!found.length) return null;
-    return [html("h3", {}, t("statistics.longestTitle")), html("ul", { class: "links", id: "longest" }, found.map(([name, { plies, fen }]) =>
-      html("li", {}, html("button", { type: "button", class: "link-button", "data-longest": name, onclick: () => this.#show(fen) },
-        t(`statistics.longestOf.${name}`, { n: inMoves(plies), plies }))))) ];
+    return [
+      html("h3", {}, t("statistics.longestTitle")),
+      html(
+        "ul",
+        { class: "links", id: "longest" },
+        found.map(({ name, plies, fen }) =>
+          html(
+            "li",
+            {},
+            html(
+              "button",
+              { type: "button", class: "link-button", "data-longest": name, onclick: () => this.#show(fen) },
+              t(`statistics.longestOf.${name}`, { n: inMoves(plies), plies }),
+            ),
+          ),
+        ),
+      ),
+    ];
   }
 
+  /** @param {string} fen */
   #show(fen) {
     this.go("analysis", { quiet: true });
     this.session.load({ fen });
   }
 
-  #histograms({ histograms }) {
-    const known = Object.entries(histograms).filter(([, counts]) => counts?.length);
-    if (!known.length) return Object.values(histograms).some(Boolean) ? null : this.#uncounted();
-    const [name, counts] = known.find(([each]) => each === this.#histogram) ?? known[0];
-    const select = html("select", { id: "histogram-choice", onchange: event => {
-      this.#histogram = event.target.value;
-      this.render();
-    } }, known.map(([each]) => html("option", { value: each, selected: each === name }, t(`statistics.histogram.${each}`))));
-    const logarithmic = html("input", { type: "checkbox", id: "logarithmic", checked: this.#logarithmic, onchange: event => {
-      this.#logarithmic = event.target.checked;
-      this.render();
-    } });
-    return [html("div", { class: "card-head" }, html("label", { class: "inline" }, html("span", {}, t("statistics.distances")), select),
-      html("label", { class: "inline" }, logarithmic, html("span", {}, t("statistics.logarithmic")))),
-    wholeChoice(t(`statistics.histogram.${name}`)),
-    histogram(counts, { title: t(`statistics.histogram.${name}`), logarithmic: this.#logarithmic })];
+  /**
+   * @param {MaterialDetails} detail
+   * @param {MaterialsReport} all
+   */
+  #histograms({ histograms }, all) {
+    const counted = Object.entries(histograms).flatMap(([name, counts]) =>
+      counts?.length ? { name, counts } : [],
+    );
+    if (!counted.length) return Object.values(histograms).some(Boolean) ? null : uncounted(all);
+    const { name, counts } = counted.find(each => each.name === this.#histogram) ?? counted[0];
+    const select = html(
+      "select",
+      {
+        id: "histogram-choice",
+        onchange: event => {
+          this.#histogram = event.target.value;
+          this.render();
+        },
+      },
+      counted.map(each =>
+        html(
+          "option",
+          { value: each.name, selected: each.name === name },
+          t(`statistics.histogram.${each.name}`),
+        ),
+      ),
+    );
+    const logarithmic = html("input", {
+      type: "checkbox",
+      id: "logarithmic",
+      checked: this.#logarithmic,
+      onchange: event => {
+        this.#logarithmic = event.target.checked;
+        this.render();
+      },
+    });
+    return [
+      html(
+        "div",
+        { class: "card-head" },
+        html("label", { class: "inline" }, html("span", {}, t("statistics.distances")), select),
+        html("label", { class: "inline" }, logarithmic, html("span", {}, t("statistics.logarithmic"))),
+      ),
+      wholeChoice(t(`statistics.histogram.${name}`)),
+      histogram(counts, { title: t(`statistics.histogram.${name}`), logarithmic: this.#logarithmic }),
+    ];
   }
 
-  /** Tables of an earlier version: how to come by what they do not have. */
-  #uncounted() {
-    return [html("h3", {}, t("statistics.distances")),
-      html("p", { class: "faint", id: "uncounted" }, t("statistics.uncounted"), " ",
-        html("code", {}, remakeCommand(this.#all)))];
-  }
-
+  /** @param {MaterialDetails} detail */
   #leads({ depends_on: names }) {
     if (!names.length) return null;
-    return [html("h3", {}, t("statistics.leads")), html("p", { class: "buttons" }, names.map(name =>
-      html("button", { type: "button", class: "link-button", onclick: () => this.#open(name) }, name)))];
+    return [
+      html("h3", {}, t("statistics.leads")),
+      html(
+        "p",
+        { class: "buttons" },
+        names.map(name =>
+          html("button", { type: "button", class: "link-button", onclick: () => this.#open(name) }, name),
+        ),
+      ),
+    ];
   }
 }
 
-/** On a phone the material may have been chosen far below what is told of it. */
+/**
+ * How to make what tables of an earlier version lack.
+ *
+ * @param {MaterialsReport} all
+ */
+const uncounted = all => [
+  html("h3", {}, t("statistics.distances")),
+  html(
+    "p",
+    { class: "faint", id: "uncounted" },
+    t("statistics.uncounted"),
+    " ",
+    html("code", {}, generateCommand(all)),
+  ),
+];
+
+/** Scroll to the details of a material. On a phone they may be far from the list. */
 function showDetail() {
-  const detail = find("#material-detail"), { top, bottom } = detail.getBoundingClientRect();
+  const detail = find("#material-detail");
+  const { top, bottom } = detail.getBoundingClientRect();
   if (bottom < 0 || top > innerHeight) detail.scrollIntoView({ block: "start" });
 }
 
-/** The pieces of a material as small pictures, the side to move first and white. */
+/**
+ * The pieces of a material as small pictures: the side to move first, in white.
+ *
+ * @param {string} name
+ */
 function icons(name) {
   const [own, other] = name.split("v");
-  const side = (letters, color) => [...letters].map(letter => pieceIcon({ side: color, king: letter === "K" }));
-  return html("span", { class: "material-icons", "aria-hidden": "true" }, side(own, "white"), html("i", {}, "·"), side(other, "black"));
+  const side = (/** @type {string} */ letters, /** @type {Side} */ color) =>
+    [...letters].map(letter => pieceIcon({ side: color, king: letter === "K" }));
+  return html(
+    "span",
+    { class: "material-icons", "aria-hidden": "true" },
+    side(own, "white"),
+    html("i", {}, "·"),
+    side(other, "black"),
+  );
+}
+
+const WITHOUT_DTW = ["wdl", "dtc", "dtb"];
+
+/**
+ * The command that makes the tables of the server anew: the same materials, the same rules, the same metrics.
+ *
+ * @param {MaterialsReport} all
+ */
+export function generateCommand({ pieces, ruleset, materials }) {
+  const metrics = new Set(materials.flatMap(each => each.metrics));
+  // The command makes all successors of a single material too, and its mirror.
+  const single = materials
+    .filter(each => each.pieces > pieces)
+    .map(each => [each.material, each.mirror])
+    .filter(
+      ([name, mirror], index, all) =>
+        !all.slice(0, index).some(([earlier]) => earlier === mirror && mirror !== name),
+    )
+    .map(([name]) => name);
+  return [
+    "shashki generate --replace",
+    single.length ? `--materials ${single.join(",")}` : `--pieces ${pieces}`,
+    ruleset && ruleset !== OFFICIAL ? `--ruleset ${ruleset}` : null,
+    metrics.has("dtw") ? null : `--metrics ${WITHOUT_DTW.filter(name => metrics.has(name)).join(",")}`,
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
