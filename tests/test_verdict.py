@@ -7,10 +7,11 @@ import pytest
 from tightrules import tight
 
 from generator.run import generate
-from tablebase import Outcome, Position, Probe, Tablebase, open_tablebase
+from tablebase import Clock, Outcome, Position, Probe, Tablebase, open_tablebase
 from tablebase.board.material import Material
 from tablebase.cli.main import main
-from tablebase.games.analysis import Cause, cause_of_draw
+from tablebase.games.analysis import Cause, analyse, cause_of_draw
+from tablebase.games.search import RuleSearch
 from tablebase.report.positions import in_moves
 from tablebase.report.sentences import RULES_OF_CAUSE, value_sentence
 from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL, RULESETS
@@ -67,8 +68,7 @@ def under_both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tupl
 
 
 def cause_in(tablebase: Tablebase, position: Position) -> Cause | None:
-    after = [move.probe_after for move in tablebase.moves(position)]
-    return cause_of_draw(tablebase.probe(position).outcome, after, tablebase.ruleset)
+    return analyse(tablebase, Clock.start(position), RuleSearch(tablebase, 0)).cause
 
 
 def test_where_two_rules_are_named_the_first_alone_leaves_a_win(
