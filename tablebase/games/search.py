@@ -87,6 +87,7 @@ class RuleSearch:
         self._left = 0
         self._board_won = win_oracle(tablebase)
         self._found: dict[_Node, bool | None] = {}
+        self._probes: dict[Position, Probe] = {}
 
     def prospect(
         self, clock: Clock, verdict: GameStatus | None = None, probe: Probe | None = None
@@ -236,6 +237,7 @@ class RuleSearch:
         """Begin the search of a question."""
         self._left = self._effort if self._in_all is None else min(self._effort, self._in_all)
         self._found.clear()
+        self._probes.clear()
 
     def _by_search(self, clock: Clock, found: RulesOutcome) -> RulesOutcome:
         """What a search makes of a position that the tables leave open."""
@@ -273,7 +275,10 @@ class RuleSearch:
             if after.position in twice and self._makes_a_draw(after, winner):
                 won: bool | None = False
             else:
-                probe = self._tablebase.get_probe(after.position)
+                # The same position comes up with other counters, too.
+                probe = self._probes.get(after.position)
+                if probe is None:
+                    probe = self._probes[after.position] = self._tablebase.get_probe(after.position)
                 found = self._by_tables(after, twice, probe)
                 if _is_open(found) and _may_win(found, after) is winner:
                     open_moves.append((*_nearness(probe, aim), len(open_moves), after, twice))
