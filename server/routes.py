@@ -31,6 +31,8 @@ from tablebase import __version__
 from tablebase.board.material import Material
 from tablebase.errors import TablebaseError
 from tablebase.games.adjudication import Adjudicator
+from tablebase.games.analysis import analyse
+from tablebase.games.lone_kings import draw_cases as find_draw_cases
 from tablebase.games.pdn import decode_pdn, read_games
 from tablebase.games.search import RuleSearch
 from tablebase.report.games import GamesReport, game_report
@@ -46,8 +48,8 @@ from tablebase.report.positions import (
     DrawCasesReport,
     LineReport,
     PositionReport,
-    best_line_report,
     draw_cases_report,
+    line_report,
     position_report,
 )
 from tablebase.report.rules import RulesetsReport, rulesets_report
@@ -58,15 +60,15 @@ positions_api = blueprint("positions", "what positions are worth")
 
 
 class PositionResult(TypedDict):
-    """A position that is one."""
+    """The result for a valid FEN."""
 
     position: Annotated[PositionReport, "as of /v1/position"]
 
 
 class PositionError(TypedDict):
-    """A position that is none."""
+    """The problem of an invalid FEN."""
 
-    problem: Annotated[ProblemReport, "why it is none"]
+    problem: Annotated[ProblemReport, "why it is not a position"]
 
 
 class PositionsReport(TypedDict):
@@ -78,25 +80,27 @@ class PositionsReport(TypedDict):
 
 @positions_api.get("/v1/position", responses=answers(PositionReport))
 def position(query: PositionParameters) -> Response:
-    """What a position and its game are worth, and its moves, best first."""
-    return jsonify(_told(query.clock(), current_service().search()))
+    """The value of a position and its game, and its moves, best first."""
+    return jsonify(_analysed(query.clock(), current_service().search()))
 
 
 @positions_api.get("/v1/line", responses=answers(LineReport, HTTPStatus.SERVICE_UNAVAILABLE))
 def line(query: LineParameters) -> Response:
     """Best play of both sides from a position on."""
     clock, plies, service = query.clock(), query.plies(), current_service()
+    search = service.search()
     with limit_concurrency():
-        told = best_line_report(service.tablebase, clock, plies, service.search())
-    POSITIONS.inc(1 + len(told["moves"]))
-    return jsonify(told)
+        report = line_report(service.tablebase, search.line(clock, plies), clock, search)
+    POSITIONS.inc(1 + len(report["moves"]))
+    return jsonify(report)
 
 
 @positions_api.get("/v1/draw-cases", responses=answers(DrawCasesReport))
 def draw_cases(query: PositionParameters) -> Response:
     """What the three-kings and main-road rules say about a position."""
     POSITIONS.inc()
-    return jsonify(draw_cases_report(current_service().tablebase, query.clock()))
+    clock = query.clock()
+    return jsonify(draw_cases_report(clock, find_draw_cases(current_service().tablebase, clock)))
 
 
 @positions_api.post(
@@ -109,25 +113,26 @@ def draw_cases(query: PositionParameters) -> Response:
     ),
 )
 def positions(body: PositionsBody, query: NoParameters) -> Response:
-    """Many positions at once: an answer or a problem for each."""
+    """The values of many positions: an answer or a problem for each."""
     body.check_size()
     ruleset, numbering = body.rules(), body.squares()
     search = current_service().search()
 
     def result(fen: str) -> PositionResult | PositionError:
         try:
-            return {"position": _told(Clock.from_fen(fen, ruleset, numbering), search)}
+            return {"position": _analysed(Clock.from_fen(fen, ruleset, numbering), search)}
         except TablebaseError as error:
             return {"problem": problem_of(error)}
 
     with limit_concurrency():
-        told: PositionsReport = {"ruleset": ruleset.name, "results": [result(fen) for fen in body.positions]}
-    return jsonify(told)
+        results = [result(fen) for fen in body.positions]
+    report: PositionsReport = {"ruleset": ruleset.name, "results": results}
+    return jsonify(report)
 
 
-def _told(clock: Clock, search: RuleSearch) -> PositionReport:
+def _analysed(clock: Clock, search: RuleSearch) -> PositionReport:
     POSITIONS.inc()
-    return position_report(current_service().tablebase, clock, search)
+    return position_report(analyse(current_service().tablebase, clock, search))
 
 
 games_api = blueprint("games", "games judged under the draw rules")
@@ -169,18 +174,18 @@ def games(query: GamesParameters, raw: Games) -> Response:
     with limit_concurrency():
         judged = [game_report(adjudicator.game(game)) for game in read]
     POSITIONS.inc(sum(1 + len(game["plies"]) for game in judged))
-    told: GamesReport = {"ruleset": query.ruleset.name, "games": judged}
-    return jsonify(told)
+    report: GamesReport = {"ruleset": query.ruleset.name, "games": judged}
+    return jsonify(report)
 
 
 tables_api = blueprint("tables", "what the tables hold, and the rules")
 
-_PLAIN_SHARE = 50  # how many times as long a probe takes without compiled kernels
+_PLAIN_SHARE = 50  # a probe takes about so many times as long without compiled kernels
 
 
 @tables_api.get("/v1/materials", responses=answers(MaterialsReport))
 def materials(query: NoParameters) -> Response:
-    """Which materials there are tables of, and how many positions have which outcome."""
+    """The materials with tables, and how many positions of each have which outcome."""
     return jsonify(materials_report(current_service().catalog))
 
 
@@ -189,7 +194,7 @@ def materials(query: NoParameters) -> Response:
     responses=answers(MaterialDetailsReport, HTTPStatus.NOT_FOUND),
 )
 def material(path: MaterialPath, query: NoParameters) -> Response:
-    """One material, with all that is known of it."""
+    """One material, with all that its tables and the manifest tell."""
     return jsonify(material_details_report(current_service().catalog, _with_table(path.name)))
 
 
@@ -206,9 +211,9 @@ def random(query: RandomParameters) -> Response:
     if not service.compiled:
         effort = max(1, effort // _PLAIN_SHARE)
     with limit_concurrency():
-        told = random_report(service.catalog, asked, query.outcome, seed, effort)
+        report = random_report(service.catalog, asked, query.outcome, seed, effort)
     POSITIONS.inc()
-    response = jsonify(told)
+    response = jsonify(report)
     if query.seed is None:
         response.headers["Cache-Control"] = "no-store"
     return response
@@ -233,7 +238,7 @@ operations_api = blueprint("operations", "for those who run the service")
 
 
 class HealthReport(TypedDict):
-    """A service that answers."""
+    """The health of the service."""
 
     status: Annotated[str, "always ok"]
     version: Annotated[str, "the version of the program"]
@@ -243,17 +248,17 @@ class HealthReport(TypedDict):
 
 @operations_api.get("/health", responses=answers(HealthReport, HTTPStatus.SERVICE_UNAVAILABLE, limited=False))
 def health() -> Response:
-    """Whether there are tables to answer from."""
+    """The health of the service: whether it has tables."""
     service = current_service()
     if not service.catalog.materials:
         raise NoTablesError("there are no tables where this server looks for them")
-    told: HealthReport = {
+    report: HealthReport = {
         "status": "ok",
         "version": __version__,
         "tables": service.catalog.version,
         "pieces": service.tablebase.pieces,
     }
-    return jsonify(told)
+    return jsonify(report)
 
 
 @operations_api.get(
@@ -264,12 +269,12 @@ def health() -> Response:
     ),
 )
 def metrics() -> Response:
-    """Requests by route and status, their durations, positions, and how full the cache is."""
+    """Counts of requests by route and status, their durations, positions, and the bytes in the cache."""
     return metrics_text()
 
 
 def register_page(app: Flask) -> None:
-    """The page for people, at `/`, and what it is made of, under `/static/`."""
+    """Add the page at `/` and its files under `/static/` to an application."""
 
     def file(name: str = "index.html") -> Response:
         return send_from_directory(_STATIC, name)

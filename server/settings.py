@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tablebase.errors import ArgumentError, quote
 from tablebase.games.adjudication import MAX_PLIES
-from tablebase.report.positions import SEARCH_EFFORT
+from tablebase.games.analysis import SEARCH_EFFORT
 from tablebase.tables.table import DEFAULT_CACHE_BYTES
 
 PREFIX = "SHASHKI_"

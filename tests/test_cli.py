@@ -16,6 +16,7 @@ import pytest
 from tablebase import Clock, Position, Probe, Tablebase, open_tablebase
 from tablebase.cli import main as cli
 from tablebase.cli.main import add_data_option, main
+from tablebase.games.analysis import analyse
 from tablebase.report.positions import position_report
 from tablebase.report.text import position_text
 
@@ -261,7 +262,7 @@ def test_probe_json_is_the_report(run: Run, tables4: Path) -> None:
     status, out, _ = run("probe", "W:WKa1,Ke1,c3:BKb8", "--json")
     assert status == 0
     with open_tablebase(tables4) as tablebase:
-        assert json.loads(out) == position_report(tablebase, Clock.from_fen("W:WKa1,Ke1,c3:BKb8"))
+        assert json.loads(out) == position_report(analyse(tablebase, Clock.from_fen("W:WKa1,Ke1,c3:BKb8")))
 
 
 @pytest.mark.parametrize(
@@ -352,9 +353,9 @@ def test_a_game_that_is_over(run: Run) -> None:
 def test_a_narrow_terminal_has_no_place_for_positions(tables4: Path) -> None:
     position = Position.from_fen("W:WKa1,Ke1,c3:BKb8")
     with open_tablebase(tables4) as tablebase:
-        report = position_report(tablebase, Clock.start(position))
+        analysis = analyse(tablebase, Clock.start(position))
         for width in (45, 57, 58, 80):
-            text = position_text(position, report, tablebase.ruleset, width)
+            text = position_text(analysis, width)
             assert max(map(len, text.splitlines())) <= width
             # Move 5, outcome 7, DTC 5, DTB 6, DTW 7, position 18, and two blanks between.
             assert ("B:WKa1,Ke1,b4:BKb8" in text) == (width >= 58)
@@ -473,7 +474,7 @@ def test_the_installed_command_runs() -> None:
 
 def test_an_empty_set_answers_unknown() -> None:
     with Tablebase() as empty:
-        report = position_report(empty, Clock.start(Position.start()))
+        report = position_report(analyse(empty, Clock.start(Position.start())))
     assert (report["outcome"], report["material"], report["pieces"]) == (
         "unknown",
         "M" * 12 + "v" + "M" * 12,

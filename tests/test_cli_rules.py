@@ -8,6 +8,7 @@ import pytest
 
 from tablebase import Clock, find_ruleset, open_tablebase
 from tablebase.cli.main import main
+from tablebase.games.analysis import analyse
 from tablebase.report.positions import position_report
 
 Run = Callable[..., tuple[int, str, str]]
@@ -82,7 +83,9 @@ def test_probe_json_is_the_report_of_the_api(run: Run, tables4: Path) -> None:
         status, out, _ = run("probe", fen, "--ruleset", name, "--json")
         assert status == 0
         with open_tablebase(tables4) as tablebase:
-            assert json.loads(out) == position_report(tablebase, Clock.from_fen(fen, find_ruleset(name)))
+            assert json.loads(out) == position_report(
+                analyse(tablebase, Clock.from_fen(fen, find_ruleset(name)))
+            )
 
 
 def test_a_line_goes_as_far_as_the_rules_let_it(run: Run) -> None:

@@ -22,7 +22,12 @@ from tablebase.games.search import RuleSearch
 
 VALUE_FIELDS = ["outcome", "wdl", "dtc", "dtw", "dtb"]
 MOVES_FIELDS = ["dtc_moves", "dtw_moves", "dtb_moves"]
-GAME_FIELDS = ["ruleset", "counters", "verdict", "game_over", "winner", "rules", "rules_outcome"]
+FROM_MOVES = ["outcome_from_moves", "rules_outcome_from_moves"]
+GAME_FIELDS = [
+    *("ruleset", "counters", "verdict", "game_over", "winner", "rules", "rules_outcome"),
+    *FROM_MOVES,
+    "cause",
+]
 POSITION_FIELDS = ["fen", "turn", "material", "pieces", *VALUE_FIELDS, *MOVES_FIELDS, *GAME_FIELDS, "moves"]
 MOVE_FACTS = ["move", "path", "captured", "promotes", "zeroing", "outcome", "dtc", "dtw", "dtb"]
 MOVE_FIELDS = [*MOVE_FACTS, "rules_outcome", "after"]
@@ -86,6 +91,9 @@ def test_position(client: FlaskClient) -> None:
         "game_over": False,
         "winner": None,
         "rules_outcome": "win",
+        "outcome_from_moves": "win",
+        "rules_outcome_from_moves": "win",
+        "cause": None,
     }
     assert " ".join(move["move"] for move in moves) == "c3-d4 c3-b4 e1-f2 e1-d2 e1-h4 a1-b2 e1-g3"
     for move in moves:

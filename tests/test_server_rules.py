@@ -13,9 +13,10 @@ from server.app import DATA_DIRECTORY, create_app, tablebase_of
 from tablebase import RULESETS, Clock, Counters
 from tablebase.board.counters import CounterName
 from tablebase.board.position import Position
+from tablebase.games.analysis import SEARCH_EFFORT
 from tablebase.games.lone_kings import draw_cases
 from tablebase.games.search import RuleSearch, win_oracle
-from tablebase.report.positions import SEARCH_EFFORT, draw_case_report
+from tablebase.report.positions import draw_case_report
 from tablebase.report.rules import rules_report
 
 QUESTIONS = ["/v1/position", "/v1/draw-cases"]
@@ -124,6 +125,40 @@ def test_every_ruleset_reports_its_own_rules(client: FlaskClient) -> None:
             assert case["applies"] <= (case["rule"] in has)
 
 
+@pytest.mark.parametrize(
+    ("fen", "outcome"),
+    [
+        ("W:WKc5,g1,h4,g7:Bc7", "win"),  # by c5-b6; others are not known
+        ("B:WKf8,g5,b6,a7:Bh8", "loss"),
+        ("W:WKc3,Kf8,b6:BKa1,Kf2", "draw"),
+        ("W:WKa1,e1,c3:BKh8,Kb8", "unknown"),
+    ],
+)
+def test_moves_tell_the_outcome_of_a_position_without_a_table(
+    client: FlaskClient, fen: str, outcome: str
+) -> None:
+    answer = ask(client, "/v1/position", fen=fen)
+    assert (answer["outcome"], answer["rules_outcome"], answer["cause"]) == ("unknown", "unknown", None)
+    assert (answer["outcome_from_moves"], answer["rules_outcome_from_moves"]) == (outcome, outcome)
+
+
+@pytest.mark.parametrize(
+    ("fen", "rule", "needs"),
+    [
+        ("W:WKc1,Kd2,Ka3:BKe1:C2,2,2,0,1", "three-kings", (13, True)),
+        ("W:WKc1,Kd2,Ka3:BKe1:C3,3,3,0,1", "three-kings", (13, False)),
+        ("W:WKd6,a1,a3:BKd4", "main-road", (7, False)),
+        ("W:WKb8,Kd8,Kh4:BKh8", "main-road", (None, None)),  # a draw
+        ("W:WKc1,Kd2,Ka3:BKe1", "king-moves", (None, None)),
+    ],
+)
+def test_rules_tell_the_moves_that_a_win_needs(
+    client: FlaskClient, fen: str, rule: str, needs: tuple[int | None, bool | None]
+) -> None:
+    states = {state["rule"]: state for state in ask(client, "/v1/position", fen=fen)["rules"]}
+    assert (states[rule]["moves_needed"], states[rule]["within_limit"]) == needs
+
+
 @pytest.mark.parametrize("ruleset", ["official", "lidraughts", "fmjd64"])
 def test_answers_equal_what_the_library_says(client: FlaskClient, app: Flask, ruleset: str) -> None:
     tablebase = tablebase_of(app)
@@ -133,7 +168,11 @@ def test_answers_equal_what_the_library_says(client: FlaskClient, app: Flask, ru
         answer = ask(client, "/v1/position", fen=fen, ruleset=ruleset)
         search = RuleSearch(tablebase, SEARCH_EFFORT)
         ruling = clock.ruling(win_oracle(tablebase))
-        assert answer["rules"] == rules_report(ruling.states)
+        found = {case.rule.value: case for case in draw_cases(tablebase, clock)}
+        for rule, state in zip(answer["rules"], rules_report(ruling.states), strict=True):
+            case = found.get(rule["rule"])
+            needs = (None, None) if case is None else (case.moves_needed, case.within_limit)
+            assert rule == {**state, "moves_needed": needs[0], "within_limit": needs[1]}
         prospect, moves = search.evaluate(clock, ruling.verdict, tablebase.get_probe(position))
         assert (answer["verdict"], answer["rules_outcome"]) == (ruling.verdict, prospect)
         assert [(move["move"], move["rules_outcome"]) for move in answer["moves"]] == [

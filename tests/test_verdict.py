@@ -7,11 +7,13 @@ import pytest
 from tightrules import tight
 
 from generator.run import generate
-from tablebase import Outcome, Position, Probe, Tablebase, open_tablebase
+from tablebase import Clock, Outcome, Position, Probe, Tablebase, open_tablebase
 from tablebase.board.material import Material
 from tablebase.cli.main import main
+from tablebase.games.analysis import Cause, analyse, cause_of_draw
+from tablebase.games.search import RuleSearch
 from tablebase.report.positions import in_moves
-from tablebase.report.sentences import Cause, cause_of_draw, verdict
+from tablebase.report.sentences import RULES_OF_CAUSE, value_sentence
 from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL, RULESETS
 from tablebase.tables.index import sets_at
 
@@ -42,7 +44,7 @@ from tablebase.tables.index import sets_at
 )
 def test_sentences(fen: str, probe: Probe, sentence: str) -> None:
     assert KING_MOVES_ONLY.king_moves_plies == 30  # 15 of each side, as the sentence says
-    assert verdict(Position.from_fen(fen), probe) == sentence
+    assert value_sentence(Position.from_fen(fen), probe) == sentence
 
 
 def test_moves_are_plies_halved_and_rounded_up() -> None:
@@ -65,9 +67,8 @@ def under_both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tupl
         yield both, alone
 
 
-def cause_in(tablebase: Tablebase, position: Position) -> Cause:
-    after = [move.probe_after for move in tablebase.moves(position)]
-    return cause_of_draw(tablebase.probe(position).outcome, after, tablebase.ruleset)
+def cause_in(tablebase: Tablebase, position: Position) -> Cause | None:
+    return analyse(tablebase, Clock.start(position), RuleSearch(tablebase, 0)).cause
 
 
 def test_where_two_rules_are_named_the_first_alone_leaves_a_win(
@@ -105,8 +106,8 @@ def test_causes(outcome: Outcome, after: list[Probe], cause: Cause) -> None:
     assert cause_of_draw(outcome, after, OFFICIAL) is cause
     assert cause_of_draw(outcome, after, KING_MOVES_ONLY) is Cause.KING_MOVES
     probe = Probe(outcome, None, 87)
-    said = verdict(Position.from_fen("W:WKa1:BKb8"), probe, cause=cause)
-    assert said.startswith(f"A draw under {cause.value}, though ")
+    said = value_sentence(Position.from_fen("W:WKa1:BKb8"), probe, cause=cause)
+    assert said.startswith(f"A draw under {RULES_OF_CAUSE[cause]}, though ")
     assert said.endswith(" wins on the board in 44 moves: a win that takes too long.")
 
 

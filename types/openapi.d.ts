@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a position and its game are worth, and its moves, best first. */
+        /** The value of a position and its game, and its moves, best first. */
         get: operations["positions_position_v1_position_get"];
         put?: never;
         post?: never;
@@ -64,7 +64,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Many positions at once: an answer or a problem for each. */
+        /** The values of many positions: an answer or a problem for each. */
         post: operations["positions_positions_v1_positions_post"];
         delete?: never;
         options?: never;
@@ -96,7 +96,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which materials there are tables of, and how many positions have which outcome. */
+        /** The materials with tables, and how many positions of each have which outcome. */
         get: operations["tables_materials_v1_materials_get"];
         put?: never;
         post?: never;
@@ -113,7 +113,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One material, with all that is known of it. */
+        /** One material, with all that its tables and the manifest tell. */
         get: operations["tables_material_v1_materials__name__get"];
         put?: never;
         post?: never;
@@ -164,7 +164,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether there are tables to answer from. */
+        /** The health of the service: whether it has tables. */
         get: operations["operations_health_health_get"];
         put?: never;
         post?: never;
@@ -181,7 +181,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Requests by route and status, their durations, positions, and how full the cache is. */
+        /** Counts of requests by route and status, their durations, positions, and the bytes in the cache. */
         get: operations["operations_metrics_metrics_get"];
         put?: never;
         post?: never;
@@ -197,7 +197,7 @@ export interface components {
     schemas: {
         /**
          * Position
-         * @description A position and its game, what it is worth to its side to move, and its moves.
+         * @description A position and its game, its value for its side to move, and its moves.
          */
         Position: {
             /**
@@ -294,13 +294,30 @@ export interface components {
              * Rules
              * @description what each rule of the ruleset says
              */
-            rules: components["schemas"]["RuleState"][];
+            rules: components["schemas"]["PositionRule"][];
             /**
              * Rules Outcome
              * @description for the side to move with best play, under the rules, counters as they are
              * @enum {string}
              */
             rules_outcome: "win" | "maybe-win" | "draw" | "maybe-loss" | "loss" | "unknown";
+            /**
+             * Outcome From Moves
+             * @description outcome, as far as the moves tell it: it may be known where the position has no table
+             * @enum {string}
+             */
+            outcome_from_moves: "win" | "cursed-win" | "draw" | "blessed-loss" | "loss" | "unknown";
+            /**
+             * Rules Outcome From Moves
+             * @description rules_outcome, as far as the moves tell it, as if no rule had drawn the game
+             * @enum {string}
+             */
+            rules_outcome_from_moves: "win" | "maybe-win" | "draw" | "maybe-loss" | "loss" | "unknown";
+            /**
+             * Cause
+             * @description the rules of the tables that make a cursed win or a blessed loss a draw; null for another outcome
+             */
+            cause: ("king-moves" | "king-moves-and-balance" | "king-moves-or-balance") | null;
             /**
              * Moves
              * @description every legal move, best first under the rules
@@ -352,10 +369,10 @@ export interface components {
             };
         };
         /**
-         * RuleState
-         * @description What a draw rule says of a position and its game.
+         * PositionRule
+         * @description What a draw rule says about a position and its game, and the moves that a win needs under it.
          */
-        RuleState: {
+        PositionRule: {
             /**
              * Rule
              * @description the rule
@@ -409,6 +426,16 @@ export interface components {
              * @description the side whose moves or whose win it is about
              */
             stronger: ("white" | "black") | null;
+            /**
+             * Moves Needed
+             * @description how many moves of its own the stronger side needs, for three-kings to the end of the game, for main-road to the end of the case; null where it does not win, and for other rules
+             */
+            moves_needed: number | null;
+            /**
+             * Within Limit
+             * @description whether what remains of the limit is enough for that; null where moves_needed is
+             */
+            within_limit: boolean | null;
         };
         /**
          * RuledMove
@@ -472,7 +499,7 @@ export interface components {
         };
         /**
          * Line
-         * @description A line of best play under a ruleset, from the position in which it begins.
+         * @description A line of best play under a ruleset, with the position in which it begins.
          */
         Line: {
             /**
@@ -611,8 +638,67 @@ export interface components {
             after: components["schemas"]["Value"];
         };
         /**
+         * RuleState
+         * @description What a draw rule says about a position and its game.
+         */
+        RuleState: {
+            /**
+             * Rule
+             * @description the rule
+             * @enum {string}
+             */
+            rule: "king-moves" | "three-kings" | "main-road" | "balance" | "lone-king" | "repetition";
+            /**
+             * Article
+             * @description where it stands in the text
+             */
+            article: string;
+            /**
+             * Applies
+             * @description whether it can make a draw in this position at all
+             */
+            applies: boolean;
+            /**
+             * Count
+             * @description how far it has come, in units
+             */
+            count: number;
+            /**
+             * Limit
+             * @description how far it may come: reaching it makes the draw
+             */
+            limit: number;
+            /**
+             * Unit
+             * @description what is counted
+             * @enum {string}
+             */
+            unit: "plies" | "own-moves" | "times";
+            /**
+             * Remaining
+             * @description how many more units, at least, until the limit is reached
+             */
+            remaining: number;
+            /**
+             * Fired
+             * @description whether it makes a draw here; null where no table tells
+             */
+            fired: boolean | null;
+            /**
+             * Claim
+             * @description how the draw comes about once it has fired
+             * @enum {string}
+             */
+            claim: "automatic" | "side-to-move" | "announced";
+            /**
+             * Stronger
+             * @description the side whose moves or whose win it is about
+             */
+            stronger: ("white" | "black") | null;
+        };
+        /**
          * Value
-         * @description A position and what it is worth to its side to move, from fresh counters.
+         * @description A position and its value for its side to move, from fresh counters.
          */
         Value: {
             /**
@@ -766,13 +852,21 @@ export interface components {
              * Results
              * @description one for each position, in their order
              */
-            results: (components["schemas"]["Found"] | components["schemas"]["Refused"])[];
+            results: (components["schemas"]["PositionResult"] | components["schemas"]["PositionError"])[];
         };
         /**
-         * Found
-         * @description A position that is one.
+         * PositionError
+         * @description The problem of an invalid FEN.
          */
-        Found: {
+        PositionError: {
+            /** @description why it is not a position */
+            problem: components["schemas"]["Problem"];
+        };
+        /**
+         * PositionResult
+         * @description The result for a valid FEN.
+         */
+        PositionResult: {
             /** @description as of /v1/position */
             position: components["schemas"]["Position"];
         };
@@ -801,14 +895,6 @@ export interface components {
              * @description what is wrong, and what to do about it
              */
             detail: string;
-        };
-        /**
-         * Refused
-         * @description A position that is none.
-         */
-        Refused: {
-            /** @description why it is none */
-            problem: components["schemas"]["Problem"];
         };
         /**
          * PositionsBody
@@ -1116,7 +1202,7 @@ export interface components {
         };
         /**
          * Stand
-         * @description How a game stands between two moves.
+         * @description The state of a game between two moves.
          */
         Stand: {
             /**
@@ -1581,7 +1667,7 @@ export interface components {
         };
         /**
          * Health
-         * @description A service that answers.
+         * @description The health of the service.
          */
         Health: {
             /**

@@ -9,11 +9,11 @@ from pathlib import Path
 from tablebase.board.material import Material, complete_up_to, materials
 from tablebase.board.position import Position
 from tablebase.errors import ArgumentError, TooManyPiecesError
+from tablebase.games.analysis import SEARCH_EFFORT
 from tablebase.games.search import RuleSearch
 from tablebase.probe.line import Line, LineEnd, MoveValue
 from tablebase.probe.tablebase import Tablebase, open_tablebase
 from tablebase.probe.tableset import require_directory
-from tablebase.report.positions import SEARCH_EFFORT
 from tablebase.rules.clock import Clock
 from tablebase.tables.files import generate_command
 from tablebase.tables.format import Metric

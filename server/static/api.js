@@ -10,7 +10,7 @@
  * @typedef {PositionReport["rules_outcome"]} RulesOutcome
  * @typedef {Schemas["RuledMove"]} RuledMove
  * @typedef {Schemas["RuleState"]} RuleState
- * @typedef {Schemas["DrawCase"]} DrawCase
+ * @typedef {Schemas["PositionRule"]} PositionRule
  * @typedef {Schemas["Line"]} LineReport
  * @typedef {Schemas["Game"]} GameReport
  * @typedef {Schemas["GameProblem"]} GameProblem
@@ -164,13 +164,6 @@ async function ask(path, { query = {}, ...options } = {}) {
  * @returns {Promise<PositionReport>}
  */
 export const askPosition = (game, signal) => ask("/v1/position", { query: game, signal });
-
-/**
- * @param {GameQuery} game
- * @param {AbortSignal} signal
- * @returns {Promise<Schemas["DrawCases"]>}
- */
-export const askDrawCases = (game, signal) => ask("/v1/draw-cases", { query: game, signal });
 
 /**
  * @param {GameQuery} game

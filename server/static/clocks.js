@@ -1,7 +1,7 @@
 /**
  * The clocks of the draw rules: how far each rule has counted.
  *
- * @import { DrawCase, PositionReport, RuleState } from "./api.js"
+ * @import { PositionReport, PositionRule } from "./api.js"
  */
 
 import { html, replace } from "./dom.js";
@@ -9,31 +9,21 @@ import { has, t } from "./i18n.js";
 import { ruleName } from "./verdict.js";
 
 /**
- * Draw the clocks of an answer and of its draw cases.
+ * Draw the clocks of an answer.
  *
  * @param {HTMLElement} element
  * @param {PositionReport} answer
- * @param {DrawCase[]} cases
  */
-export function showClocks(element, answer, cases) {
-  const rows = answer.rules
-    .filter(rule => rule.applies)
-    .map(rule =>
-      clock(
-        rule,
-        cases.find(each => each.rule === rule.rule && each.applies),
-        answer.ruleset,
-      ),
-    );
+export function showClocks(element, answer) {
+  const rows = answer.rules.filter(rule => rule.applies).map(rule => clock(rule, answer.ruleset));
   replace(element, rows.length ? rows : html("p", { class: "faint" }, t("clocks.none")));
 }
 
 /**
- * @param {RuleState} rule
- * @param {DrawCase | undefined} drawCase
+ * @param {PositionRule} rule
  * @param {string} ruleset
  */
-function clock(rule, drawCase, ruleset) {
+function clock(rule, ruleset) {
   const { count, limit, fired, unit, stronger } = rule;
   const what = unit === "own-moves" && stronger ? `${unit}-${stronger}` : unit;
   const text = t(`clocks.unit.${what}`, { count, limit, n: limit });
@@ -48,7 +38,7 @@ function clock(rule, drawCase, ruleset) {
     html("span", { class: "clock-name" }, ruleName(rule, ruleset)),
     html("span", { class: "clock-count number" }, text, label ? [" · ", html("strong", {}, label)] : null),
     bar(share),
-    need(rule, drawCase),
+    need(rule),
   );
 }
 
@@ -62,14 +52,13 @@ function bar(share) {
 /**
  * How many moves the stronger side needs, and whether the rule leaves as many.
  *
- * @param {RuleState} rule
- * @param {DrawCase | undefined} drawCase
+ * @param {PositionRule} rule
  */
-function need({ rule, fired }, drawCase) {
+function need({ rule, fired, moves_needed: n, within_limit: within }) {
   const key = `clocks.need.${rule}`;
-  if (fired || !drawCase || drawCase.moves_needed === null || !has(key)) return null;
-  const enough = drawCase.within_limit ? "clocks.enough" : "clocks.notEnough";
-  const needed = t(key, { n: drawCase.moves_needed });
-  const text = drawCase.within_limit === null ? needed : t(enough, { needed });
+  if (fired || n === null || !has(key)) return null;
+  const enough = within ? "clocks.enough" : "clocks.notEnough";
+  const needed = t(key, { n });
+  const text = within === null ? needed : t(enough, { needed });
   return html("span", { class: "clock-need faint" }, text);
 }

@@ -1,7 +1,7 @@
 /**
  * The game on the board: its positions, its moves, and the server's answer for the current position.
  *
- * @import { DrawCase, GameQuery, PositionReport, RuledMove } from "./api.js"
+ * @import { GameQuery, PositionReport, RuledMove } from "./api.js"
  * @import { Counters } from "./position.js"
  *
  * @typedef {object} MadeMove
@@ -20,15 +20,7 @@
  * @typedef {"loaded" | "replaced" | "restored" | "played" | "stepped" | "ruled"} Change
  */
 
-import {
-  askDrawCases,
-  askPosition,
-  isDropped,
-  Latest,
-  ProblemError,
-  RefusedError,
-  UnreachableError,
-} from "./api.js";
+import { askPosition, isDropped, Latest, ProblemError, RefusedError, UnreachableError } from "./api.js";
 import { fenHasNumbers, parseFen, withCounters } from "./position.js";
 import { countedOn, recounted } from "./recount.js";
 import { countsMoves } from "./verdict.js";
@@ -53,8 +45,6 @@ export class Session extends EventTarget {
   ruleset = "official";
   /** @type {PositionReport | null} */
   answer = null;
-  /** @type {DrawCase[]} */
-  cases = [];
   /** @type {unknown} */
   problem = null;
   #latest = new Latest();
@@ -192,17 +182,13 @@ export class Session extends EventTarget {
         throw new RefusedError("numbering.needed");
       await this.#recount(signal);
       const { node } = this;
-      const [answer, { cases }] = await Promise.all([
-        askPosition(this.query, signal),
-        askDrawCases(this.query, signal),
-      ]);
+      const answer = await askPosition(this.query, signal);
       Object.assign(node, {
         fen: answer.fen,
         counters: answer.counters,
         query: { fen: withCounters(answer.fen, answer.counters) },
       });
       this.answer = answer;
-      this.cases = cases;
     } catch (error) {
       if (isDropped(error)) return;
       this.problem = error;

@@ -1,7 +1,7 @@
 /**
  * The value of a position in sentences, and the names of rules and rulesets.
  *
- * @import { Outcome, PositionReport, RuledMove, RulesetReport, RulesOutcome, RuleState } from "./api.js"
+ * @import { Outcome, PositionReport, RulesetReport, RulesOutcome, RuleState } from "./api.js"
  * @import { Side } from "./position.js"
  *
  * @typedef {PositionReport & { fromMoves?: boolean }} Analysis
@@ -13,16 +13,6 @@ import { html, replace } from "./dom.js";
 import { has, list, t } from "./i18n.js";
 import { otherSide, parseFen, SIDES } from "./position.js";
 
-/** @type {Outcome[]} */
-const BEST_FIRST = ["win", "cursed-win", "draw", "blessed-loss", "loss"];
-/**
- * The outcome under the rules of the tables.
- *
- * @type {Partial<Record<Outcome, RulesOutcome>>}
- */
-const UNDER_RULES = { win: "win", "cursed-win": "draw", draw: "draw", "blessed-loss": "draw", loss: "loss" };
-const KING_MOVES_PLIES = 30;
-
 /**
  * An answer with the outcome that its moves give, if no table has its position.
  *
@@ -30,11 +20,9 @@ const KING_MOVES_PLIES = 30;
  * @returns {Analysis}
  */
 export function known(answer) {
-  const outcomes = answer.moves.map(move => move.outcome);
-  if (answer.outcome !== "unknown" || !outcomes.length) return answer;
-  if (!outcomes.includes("win") && outcomes.includes("unknown")) return answer;
-  const outcome = BEST_FIRST.find(each => outcomes.includes(each)) ?? "unknown";
-  return { ...answer, outcome, fromMoves: true };
+  const { outcome, outcome_from_moves: fromMoves } = answer;
+  if (outcome !== "unknown" || fromMoves === "unknown") return answer;
+  return { ...answer, outcome: fromMoves, fromMoves: true };
 }
 
 /**
@@ -44,7 +32,7 @@ export function known(answer) {
  * @returns {RulesOutcome}
  */
 export const worth = answer =>
-  answer.rules_outcome !== "unknown" ? answer.rules_outcome : (UNDER_RULES[answer.outcome] ?? "unknown");
+  answer.rules_outcome !== "unknown" ? answer.rules_outcome : answer.rules_outcome_from_moves;
 
 /**
  * Whether the game is over.
@@ -188,25 +176,11 @@ function winSentence(answer, side) {
  * @param {Side} side
  */
 function drawThough(answer, side) {
-  const { dtw_moves: n, outcome } = answer;
+  const { dtw_moves: n, outcome, cause } = answer;
   const won = n === null ? t(`verdict.onBoard.${side}`) : t(`verdict.onBoardIn.${side}`, { n });
   // Fresh counters would leave time for the win; those of this game do not.
   if (outcome === "win" || outcome === "loss") return t("verdict.tooLate", { won });
-  return t(cause(answer), { won });
-}
-
-/**
- * Which rules make the draw. The tables may know two: if a move leaves time under the first rule, only both
- * together make the draw.
- *
- * @param {PositionReport} answer
- */
-function cause(answer) {
-  const inTime = (/** @type {RuledMove} */ { after }) =>
-    after.outcome === "loss" && after.dtc !== null && after.dtc < KING_MOVES_PLIES;
-  return answer.outcome === "cursed-win" && answer.moves.some(inTime)
-    ? "verdict.tooLongTogether"
-    : "verdict.tooLong";
+  return t(cause === "king-moves-and-balance" ? "verdict.tooLongTogether" : "verdict.tooLong", { won });
 }
 
 /**

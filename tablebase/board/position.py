@@ -29,6 +29,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tablebase.board.squares import (
@@ -448,6 +449,12 @@ def legal_moves(position: Position) -> list[Move]:
 
     The order is deterministic: by start square, then by direction, nearest squares first.
     """
+    return list(_legal_moves(position))
+
+
+# Probing a position, judging its game and searching its moves all need them, one after the other.
+@lru_cache(maxsize=1024)
+def _legal_moves(position: Position) -> list[Move]:
     side = _side_to_move(position)
     captures = list(_captures(side))
     if not captures:

@@ -85,6 +85,7 @@ def run_probe(args: argparse.Namespace) -> int:
         CounterError: a counter of the FEN is bad.
         RulesetError: there is no such ruleset.
     """
+    from tablebase.games.analysis import analyse
     from tablebase.probe.tablebase import open_tablebase
     from tablebase.report.positions import position_report
     from tablebase.report.text import position_text, terminal_width
@@ -93,12 +94,12 @@ def run_probe(args: argparse.Namespace) -> int:
 
     clock = Clock.from_fen(args.fen, find_ruleset(args.ruleset), args.numbering)
     with open_tablebase(args.data) as tablebase:
-        report = position_report(tablebase, clock)
+        analysis = analyse(tablebase, clock)
         if args.json:
-            print(json.dumps(report, indent=2))
+            print(json.dumps(position_report(analysis), indent=2))
         else:
-            print(position_text(clock.position, report, tablebase.ruleset, terminal_width()))
-        if report["wdl"] is None and (missing := tablebase.missing_table(clock.position)) is not None:
+            print(position_text(analysis, terminal_width()))
+        if analysis.probe.wdl is None and (missing := tablebase.missing_table(clock.position)) is not None:
             raise missing
     return OK
 
@@ -113,10 +114,10 @@ def run_line(args: argparse.Namespace) -> int:
         CounterError: a counter of the FEN is bad.
         RulesetError: there is no such ruleset.
     """
+    from tablebase.games.analysis import SEARCH_EFFORT, analyse
     from tablebase.games.search import RuleSearch
     from tablebase.probe.tablebase import open_tablebase
-    from tablebase.report.positions import SEARCH_EFFORT, line_report
-    from tablebase.report.sentences import cause_of_draw
+    from tablebase.report.positions import line_report
     from tablebase.report.text import line_text, terminal_width
     from tablebase.rules.clock import Clock
     from tablebase.rules.rulesets import find_ruleset
@@ -125,14 +126,10 @@ def run_line(args: argparse.Namespace) -> int:
     with open_tablebase(args.data) as tablebase:
         search = RuleSearch(tablebase, SEARCH_EFFORT)
         line = search.line(clock, args.limit)
-        probe = tablebase.get_probe(clock.position)
-        prospect = search.prospect(clock, probe=probe)
         if args.json:
-            print(json.dumps(line_report(line, clock, probe, prospect), indent=2))
+            print(json.dumps(line_report(tablebase, line, clock, search), indent=2))
         else:
-            after = [move.probe_after for move in tablebase.moves(clock.position)]
-            cause = cause_of_draw(probe.outcome, after, tablebase.ruleset)
-            print(line_text(line, clock, probe, cause, prospect, terminal_width()))
+            print(line_text(line, analyse(tablebase, clock, search), terminal_width()))
         if line.missing is not None:
             raise line.missing
     return OK

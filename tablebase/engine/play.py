@@ -12,8 +12,7 @@ from tablebase.errors import IllegalMoveError, NotationError
 from tablebase.games.search import win_oracle
 from tablebase.probe.line import lost_in_words
 from tablebase.probe.tablebase import Tablebase
-from tablebase.report.rules import rules_report
-from tablebase.report.sentences import named, standing, worth
+from tablebase.report.sentences import outcome_sentence, rule_list, status_sentence
 from tablebase.report.text import numbered, rules_table, wrapped
 from tablebase.rules.clock import Clock, DrawClaim, GameStatus, Ruling, draw_claims
 from tablebase.rules.outcome import RulesOutcome
@@ -92,10 +91,10 @@ class PlaySession:
 
     def _end(self, ruling: Ruling) -> str | None:
         """Return a sentence that says how the game ended; None if it goes on."""
-        if self._clock.winner is not None:
+        if ruling.verdict in (GameStatus.WHITE_WON, GameStatus.BLACK_WON):
             return lost_in_words(self._clock.position)
         if ruling.verdict in (GameStatus.DRAWN, GameStatus.UNDETERMINED):
-            return standing(ruling.verdict, rules_report(ruling.states))
+            return status_sentence(ruling)
         return None
 
     def _finish(self, end: str) -> None:
@@ -108,7 +107,7 @@ class PlaySession:
 
     def _show(self, ruling: Ruling) -> None:
         """Print the board and the states of the draw rules that apply."""
-        applying = [rule for rule in rules_report(ruling.states) if rule["applies"]]
+        applying = [state for state in ruling.states if state.applies]
         parts = ["", str(self._clock.position), "", *([rules_table(applying), ""] if applying else [])]
         self._write("\n".join(parts))
 
@@ -135,7 +134,7 @@ class PlaySession:
 
     def _claim_text(self, claim: DrawClaim) -> str:
         announced = "" if claim.move is None else f", announcing {claim.move}"
-        rule = named(rules_report([claim.state]))
+        rule = rule_list([claim.state])
         return f"{claim.player.capitalize()} claims a draw{announced}, by {rule}: the game is drawn."
 
     # The person's turn
@@ -144,7 +143,7 @@ class PlaySession:
         """Read commands until the person moves; return a sentence if the game ended."""
         self._show(ruling)
         if ruling.verdict is GameStatus.CLAIMABLE:
-            self._print(standing(ruling.verdict, rules_report(ruling.states)))
+            self._print(status_sentence(ruling))
         while (line := self._read(f"{self._side}> ")) is not None:
             match line.strip().lower():
                 case "":
@@ -188,7 +187,7 @@ class PlaySession:
         choice = self._choose()
         turn, ruleset = self._clock.position.turn, self._clock.ruleset.name
         if choice.found is None:
-            self._print(f"{choice.move}. {worth(turn, choice.ruled.prospect, ruleset)}")
+            self._print(f"{choice.move}. {outcome_sentence(turn, choice.ruled.prospect, ruleset)}")
         else:
             self._print(f"{choice.move}.{_by_search(choice)}")
 

@@ -87,6 +87,7 @@ class RuleSearch:
         self._left = 0
         self._board_won = win_oracle(tablebase)
         self._found: dict[_Node, bool | None] = {}
+        self._probes: dict[Position, Probe] = {}
 
     def prospect(
         self, clock: Clock, verdict: GameStatus | None = None, probe: Probe | None = None
@@ -259,6 +260,7 @@ class RuleSearch:
             self._max_nodes if self._max_total_nodes is None else min(self._max_nodes, self._max_total_nodes)
         )
         self._found.clear()
+        self._probes.clear()
 
     def _by_search(self, clock: Clock, found: RulesOutcome) -> RulesOutcome:
         """Search a position that the tables leave open; return `found` if the search does not decide it."""
@@ -296,7 +298,10 @@ class RuleSearch:
             if after.position in twice and self._makes_a_draw(after, winner):
                 won: bool | None = False
             else:
-                probe = self._tablebase.get_probe(after.position)
+                # The same position comes up with other counters, too.
+                probe = self._probes.get(after.position)
+                if probe is None:
+                    probe = self._probes[after.position] = self._tablebase.get_probe(after.position)
                 found = self._by_tables(after, twice, probe)
                 if _is_open(found) and _may_win(found, after) is winner:
                     open_moves.append((*_promise(probe, aim), len(open_moves), after, twice))

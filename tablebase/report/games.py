@@ -1,6 +1,6 @@
-"""What is told about a game as plain data for JSON: the same in the API and the command line.
+"""Judged games as plain data for JSON, the same in the API and the command line.
 
-Every function returns what `json.dumps` takes as it is, in a fixed order of keys.
+Every function returns data for `json.dumps`, with a fixed order of keys.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from tablebase.board.position import Color
 from tablebase.games.adjudication import (
     Adjudication,
     Ending,
-    GameProblem,
     GameState,
     Mistake,
     PlayedMove,
@@ -19,14 +18,14 @@ from tablebase.games.adjudication import (
     ResultCheck,
 )
 from tablebase.games.pdn import FaultKind, GameResult
-from tablebase.report.rules import RuleStateReport, rules_report
+from tablebase.report.rules import RuleStateReport, copy_fields, rules_report
 from tablebase.report.text import sentence
 from tablebase.rules.clock import DrawClaim, GameStatus
 from tablebase.rules.outcome import Outcome, RulesOutcome
 
 
 class StandReport(TypedDict):
-    """How a game stands between two moves."""
+    """The state of a game between two moves."""
 
     fen: Annotated[str, "the position, as this program writes it"]
     turn: Annotated[str, Color, "whose turn it is"]
@@ -111,7 +110,7 @@ class GamesReport(TypedDict):
 
 
 def stand_report(stand: GameState) -> StandReport:
-    """How a game stands between two moves."""
+    """Return the state of a game between two moves."""
     return {
         "fen": stand.position.to_fen(),
         "turn": str(stand.position.turn),
@@ -125,7 +124,7 @@ def stand_report(stand: GameState) -> StandReport:
 
 
 def game_report(judged: Adjudication) -> GameReport:
-    """A game judged."""
+    """Return a judged game."""
     game = judged.game
     return {
         "number": game.number,
@@ -138,7 +137,7 @@ def game_report(judged: Adjudication) -> GameReport:
         "written_result": None if game.written_result is None else str(game.written_result),
         "agreement": str(judged.agreement),
         "explanation": sentence(judged),
-        "problems": [_problem_report(problem) for problem in judged.problems],
+        "problems": [copy_fields(GameProblemReport, problem) for problem in judged.problems],
         "mistakes": [_mistake_report(mistake) for mistake in judged.mistakes],
         "claims": [_claim_report(claim) for claim in judged.claims],
         "start": None if judged.start is None else stand_report(judged.start),
@@ -157,33 +156,13 @@ def _ply_report(played: PlayedMove) -> PlyReport:
 
 
 def _mistake_report(mistake: Mistake) -> MistakeReport:
-    return {
-        "ply": mistake.ply,
-        "player": str(mistake.player),
-        "move": str(mistake.move),
-        "board_before": str(mistake.unruled_before),
-        "board_after": str(mistake.unruled_after),
-        "rules_before": str(mistake.rules_before),
-        "rules_after": str(mistake.rules_after),
-        "keeping": [str(move) for move in mistake.saving_moves],
-        "claim": None if mistake.claim is None else _claim_report(mistake.claim),
-    }
+    claim = None if mistake.claim is None else _claim_report(mistake.claim)
+    return {**copy_fields(MistakeReport, mistake), "claim": claim}
 
 
 def _claim_report(claim: DrawClaim) -> ClaimReport:
-    (state,) = rules_report([claim.state])
     return {
-        **state,
+        **copy_fields(RuleStateReport, claim.state),
         "player": str(claim.player),
         "move": None if claim.move is None else str(claim.move),
-    }
-
-
-def _problem_report(problem: GameProblem) -> GameProblemReport:
-    return {
-        "kind": str(problem.kind),
-        "line": problem.line,
-        "ply": problem.ply,
-        "move": problem.move,
-        "message": problem.message,
     }

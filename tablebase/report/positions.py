@@ -1,31 +1,29 @@
-"""What is told about a position or a line, as plain data for JSON: the same in the API and the command line.
+"""Positions and lines as plain data for JSON, the same in the API and the command line.
 
-Every function returns what `json.dumps` takes as it is, in a fixed order of keys. Each field has its meaning
-beside its type, and the enumeration that its text is one of: the OpenAPI document is made of them.
+Every function returns data for `json.dumps`, with a fixed order of keys. The type of a field holds its
+meaning and the enumeration of its texts; the OpenAPI document is made from these types.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, TypedDict
 
 from tablebase.board.material import Material
 from tablebase.board.position import Color, Position
 from tablebase.board.squares import SQUARE_NAMES
-from tablebase.games.lone_kings import DrawCase, DrawRule, draw_cases
-from tablebase.games.search import RuledMove, RuleSearch, win_oracle
+from tablebase.games.analysis import Cause, PositionAnalysis
+from tablebase.games.lone_kings import DrawCase, DrawRule
+from tablebase.games.search import RuledMove, RuleSearch
 from tablebase.probe.line import Line, LineEnd, MoveValue
 from tablebase.probe.tablebase import Tablebase
 from tablebase.report.rules import RuleStateReport, rules_report
 from tablebase.rules.clock import Clock, GameStatus, Unit
 from tablebase.rules.outcome import Outcome, Probe, RulesOutcome
 
-SEARCH_EFFORT = 1500
-"""How many positions are looked at, at the most, where the tables alone do not tell how a game ends, for one
-position and its moves. Whoever asks is waiting; more than this settles hardly any more."""
-
 
 class ValueReport(TypedDict):
-    """A position and what it is worth to its side to move, from fresh counters."""
+    """A position and its value for its side to move, from fresh counters."""
 
     fen: Annotated[str, "the position, as this program writes it"]
     outcome: Annotated[
@@ -57,7 +55,7 @@ class AfterReport(ValueReport):
 
 
 class MoveFactsReport(TypedDict):
-    """A move, and what it is worth to the player who makes it."""
+    """A move, and its value for the player who makes it."""
 
     move: Annotated[str, "as it is written: c3-d4, c3:e5, or the full path where start and end are ambiguous"]
     path: Annotated[list[str], "every square that the piece stands on, its start first"]
@@ -85,8 +83,21 @@ class RuledMoveReport(MoveFactsReport):
     after: Annotated[AfterReport, "the position after it, for the opponent"]
 
 
+class PositionRuleReport(RuleStateReport):
+    """What a draw rule says about a position and its game, and the moves that a win needs under it."""
+
+    moves_needed: Annotated[
+        int | None,
+        "how many moves of its own the stronger side needs, for three-kings to the end of the game, for "
+        "main-road to the end of the case; null where it does not win, and for other rules",
+    ]
+    within_limit: Annotated[
+        bool | None, "whether what remains of the limit is enough for that; null where moves_needed is"
+    ]
+
+
 class PositionReport(ValueReport):
-    """A position and its game, what it is worth to its side to move, and its moves."""
+    """A position and its game, its value for its side to move, and its moves."""
 
     turn: Annotated[str, Color, "whose turn it is"]
     material: Annotated[str, "both sides' pieces, kings before men, side to move first"]
@@ -99,15 +110,26 @@ class PositionReport(ValueReport):
     verdict: Annotated[str, GameStatus, "what the position and its game come to"]
     game_over: Annotated[bool, "whether the game has ended for certain"]
     winner: Annotated[str | None, Color, "who has won; null where nobody has"]
-    rules: Annotated[list[RuleStateReport], "what each rule of the ruleset says"]
+    rules: Annotated[list[PositionRuleReport], "what each rule of the ruleset says"]
     rules_outcome: Annotated[
         str, RulesOutcome, "for the side to move with best play, under the rules, counters as they are"
+    ]
+    outcome_from_moves: Annotated[
+        str, Outcome, "outcome, as far as the moves tell it: it may be known where the position has no table"
+    ]
+    rules_outcome_from_moves: Annotated[
+        str, RulesOutcome, "rules_outcome, as far as the moves tell it, as if no rule had drawn the game"
+    ]
+    cause: Annotated[
+        str | None,
+        Cause,
+        "the rules of the tables that make a cursed win or a blessed loss a draw; null for another outcome",
     ]
     moves: Annotated[list[RuledMoveReport], "every legal move, best first under the rules"]
 
 
 class LineReport(ValueReport):
-    """A line of best play under a ruleset, from the position in which it begins."""
+    """A line of best play under a ruleset, with the position in which it begins."""
 
     ruleset: Annotated[str, "the rules that the line is played under"]
     counters: Annotated[dict[str, int], "the counters where the line begins, by name"]
@@ -156,28 +178,14 @@ class DrawCasesReport(TypedDict):
 
 
 def in_moves(plies: int | None) -> int | None:
-    """A distance in moves: half the plies, rounded up."""
+    """Return a distance in moves: half the plies, rounded up."""
     return None if plies is None else (plies + 1) // 2
 
 
-def position_report(tablebase: Tablebase, clock: Clock, search: RuleSearch | None = None) -> PositionReport:
-    """What is known of a position, its game and its moves. A missing table is no error: the outcome is
-    `unknown` then. In a game that a rule has drawn the moves are told as if it went on.
-
-    Args:
-        tablebase: the tables.
-        clock: the position, its counters, and the rules.
-        search: one over these tables, to be limited together with others; None: one by itself.
-
-    Raises:
-        TableError: a table is there but cannot be read.
-        ClosedError: the tablebase has been closed.
-    """
-    position = clock.position
-    probe = tablebase.get_probe(position)
-    ruling = clock.ruling(win_oracle(tablebase))
-    search = search or RuleSearch(tablebase, SEARCH_EFFORT)
-    prospect, moves = search.evaluate(clock, ruling.verdict, probe)
+def position_report(analysis: PositionAnalysis) -> PositionReport:
+    """Return the analysis of a position in its game."""
+    position, probe, clock = analysis.position, analysis.probe, analysis.clock
+    status, winner = analysis.ruling.verdict, analysis.winner
     return {
         "fen": position.to_fen(),
         "turn": str(position.turn),
@@ -193,17 +201,30 @@ def position_report(tablebase: Tablebase, clock: Clock, search: RuleSearch | Non
         "dtb_moves": in_moves(probe.dtb),
         "ruleset": clock.ruleset.name,
         "counters": clock.counters.by_name(),
-        "verdict": str(ruling.verdict),
-        "game_over": ruling.verdict.ends_the_game,
-        "winner": None if clock.winner is None else str(clock.winner),
-        "rules": rules_report(ruling.states),
-        "rules_outcome": str(prospect),
-        "moves": [_ruled_move_report(move) for move in moves],
+        "verdict": str(status),
+        "game_over": status.ends_the_game,
+        "winner": None if winner is None else str(winner),
+        "rules": _position_rules_report(analysis),
+        "rules_outcome": str(analysis.rules_outcome),
+        "outcome_from_moves": str(analysis.outcome_from_moves),
+        "rules_outcome_from_moves": str(analysis.rules_outcome_from_moves),
+        "cause": None if analysis.cause is None else str(analysis.cause),
+        "moves": [_ruled_move_report(move) for move in analysis.moves],
     }
 
 
+def _position_rules_report(analysis: PositionAnalysis) -> list[PositionRuleReport]:
+    cases = {str(case.rule): case for case in analysis.draw_cases}
+    found: list[PositionRuleReport] = []
+    for state in rules_report(analysis.ruling.states):
+        case = cases.get(state["rule"])
+        needed, within = (None, None) if case is None else (case.moves_needed, case.within_limit)
+        found.append({**state, "moves_needed": needed, "within_limit": within})
+    return found
+
+
 def value_report(position: Position, probe: Probe) -> ValueReport:
-    """A position and its value, which has been probed already."""
+    """Return a position and its value."""
     return {
         "fen": position.to_fen(),
         "outcome": str(probe.outcome),
@@ -229,7 +250,7 @@ def _move_facts(move: MoveValue) -> MoveFactsReport:
 
 
 def move_report(move: MoveValue) -> MoveReport:
-    """A move with its value, as `Tablebase.moves` gives it."""
+    """Return a move with its value and the position after it."""
     return {**_move_facts(move), "after": value_report(move.after, move.probe_after)}
 
 
@@ -242,20 +263,24 @@ def _ruled_move_report(move: RuledMove) -> RuledMoveReport:
     }
 
 
-def line_report(line: Line, clock: Clock, probe: Probe, prospect: RulesOutcome) -> LineReport:
-    """A line under a ruleset.
+def line_report(tablebase: Tablebase, line: Line, clock: Clock, search: RuleSearch) -> LineReport:
+    """Return a line under a ruleset.
 
     Args:
+        tablebase: the tables.
         line: the line.
-        clock: the game where it begins.
-        probe: the value of that position from fresh counters.
-        prospect: what that position is worth under the rules.
+        clock: the game at the first position of the line.
+        search: the search that found the line.
+
+    Raises:
+        TableError: a table is there but cannot be read.
     """
+    probe = tablebase.get_probe(clock.position)
     return {
-        **value_report(line.positions[0], probe),
+        **value_report(clock.position, probe),
         "ruleset": clock.ruleset.name,
         "counters": clock.counters.by_name(),
-        "rules_outcome": str(prospect),
+        "rules_outcome": str(search.prospect(clock, probe=probe)),
         "moves": [move_report(move) for move in line.moves],
         "last_fen": line.positions[-1].to_fen(),
         "end": str(line.end),
@@ -265,38 +290,23 @@ def line_report(line: Line, clock: Clock, probe: Probe, prospect: RulesOutcome) 
     }
 
 
-def best_line_report(
-    tablebase: Tablebase, clock: Clock, limit: int, search: RuleSearch | None = None
-) -> LineReport:
-    """The line from a position on, of `limit` plies at the most, under the rules of its clock; `search` is as
-    in `position_report`, by itself for each ply.
+def draw_cases_report(clock: Clock, cases: Iterable[DrawCase]) -> DrawCasesReport:
+    """Return the cases of the three-kings and main-road rules in a game.
 
-    Raises:
-        ArgumentError: the limit is negative.
-        TableError: a table is there but cannot be read.
-    """
-    search = search or RuleSearch(tablebase, SEARCH_EFFORT)
-    probe = tablebase.get_probe(clock.position)
-    line = search.line(clock, limit)
-    return line_report(line, clock, probe, search.prospect(clock, probe=probe))
-
-
-def draw_cases_report(tablebase: Tablebase, clock: Clock) -> DrawCasesReport:
-    """What the three-kings and main-road rules say about a position and its game.
-
-    Raises:
-        TableError: a table is there but cannot be read.
+    Args:
+        clock: the position, its counters and the rules.
+        cases: the cases, as `draw_cases` finds them.
     """
     return {
         "fen": clock.position.to_fen(),
         "ruleset": clock.ruleset.name,
         "counters": clock.counters.by_name(),
-        "cases": [draw_case_report(case) for case in draw_cases(tablebase, clock)],
+        "cases": [draw_case_report(case) for case in cases],
     }
 
 
 def draw_case_report(case: DrawCase) -> DrawCaseReport:
-    """A draw-rule case."""
+    """Return a case of a draw rule."""
     state = case.state
     return {
         "rule": str(case.rule),

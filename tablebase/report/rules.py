@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, TypedDict
+from typing import Annotated, TypedDict, TypeVar, cast
 
 from tablebase.board.counters import CounterName
 from tablebase.board.position import Color
@@ -13,7 +13,7 @@ from tablebase.rules.scope import MOST, Road
 
 
 class RuleStateReport(TypedDict):
-    """What a draw rule says of a position and its game."""
+    """What a draw rule says about a position and its game."""
 
     rule: Annotated[str, RuleName, "the rule"]
     article: Annotated[str, "where it stands in the text"]
@@ -27,23 +27,31 @@ class RuleStateReport(TypedDict):
     stronger: Annotated[str | None, Color, "the side whose moves or whose win it is about"]
 
 
+_Report = TypeVar("_Report")
+
+
+def copy_fields(report: type[_Report], source: object) -> _Report:
+    """Return a report whose fields are the attributes of an object that have the same names.
+
+    Numbers, truth values and None stay, a tuple becomes a list, and any other value becomes its text.
+
+    Args:
+        report: a `TypedDict`, whose fields are attributes of `source` in the order of the report.
+        source: the object.
+    """
+    fields = {name: _plain(getattr(source, name)) for name in report.__annotations__}
+    return cast(_Report, fields)
+
+
+def _plain(value: object) -> object:
+    if value is None or isinstance(value, int):
+        return value
+    return [_plain(item) for item in value] if isinstance(value, tuple) else str(value)
+
+
 def rules_report(states: Iterable[RuleState]) -> list[RuleStateReport]:
-    """What draw rules say of a position and its game."""
-    return [
-        {
-            "rule": str(state.rule),
-            "article": state.article,
-            "applies": state.applies,
-            "count": state.count,
-            "limit": state.limit,
-            "unit": str(state.unit),
-            "remaining": state.remaining,
-            "fired": state.fired,
-            "claim": str(state.claim),
-            "stronger": None if state.stronger is None else str(state.stronger),
-        }
-        for state in states
-    ]
+    """Return what draw rules say about a position and its game."""
+    return [copy_fields(RuleStateReport, state) for state in states]
 
 
 class ForceReport(TypedDict):
@@ -93,7 +101,7 @@ class RulesetsReport(TypedDict):
 
 
 def rulesets_report(rulesets: Iterable[Ruleset]) -> RulesetsReport:
-    """The rulesets, in their order."""
+    """Return the rulesets, in their order."""
     return {
         "rulesets": [
             {

@@ -7,26 +7,17 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from tablebase.board.position import Color, Move, Position
+from tablebase.board.material import Material
+from tablebase.board.position import Color, Move
 from tablebase.games.adjudication import Adjudication, Ending, GameProblem, Mistake, ResultCheck
+from tablebase.games.analysis import PositionAnalysis
 from tablebase.games.pdn import GameResult
+from tablebase.games.search import RuledMove
 from tablebase.probe.line import Line, LineEnd
-from tablebase.report.positions import PositionReport, RuledMoveReport, in_moves
-from tablebase.report.rules import RuleStateReport, rules_report
-from tablebase.report.sentences import (
-    Cause,
-    adds_to,
-    cause_of_draw,
-    count_in_words,
-    headline,
-    named,
-    outcome_from_moves,
-    verdict,
-    worth,
-)
-from tablebase.rules.clock import Clock, DrawClaim, GameStatus
+from tablebase.report.positions import in_moves
+from tablebase.report.sentences import adds_to, count_in_words, rule_list, summary_sentences
+from tablebase.rules.clock import DrawClaim, GameStatus, RuleState
 from tablebase.rules.outcome import Outcome, Probe, RulesOutcome
-from tablebase.rules.rulesets import Ruleset
 
 _GAP = "  "
 _UNLIMITED = 10_000
@@ -37,99 +28,62 @@ _TO_BALANCE_CHANGE = "to the next capture, promotion or end of the game"
 
 
 def terminal_width() -> int:
-    """The columns of the terminal that stdout is; no limit where it is none."""
+    """Return the columns of the terminal; no limit if stdout is not a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else _UNLIMITED
 
 
-def position_text(position: Position, report: PositionReport, ruleset: Ruleset, width: int) -> str:
-    """The board, the verdict, the distances, the draw rules that apply, and a table of the moves.
+def position_text(analysis: PositionAnalysis, width: int) -> str:
+    """Return the board, the value, the distances, the draw rules that apply, and a table of the moves.
 
     Args:
-        position: the position.
-        report: what `position_report` says of it.
-        ruleset: the rules that the tables assume.
-        width: the columns there are. The positions after the moves are left out where they do not fit.
+        analysis: the position in its game.
+        width: the width in columns. The positions after the moves are left out if they do not fit.
     """
-    probe = Probe(Outcome(report["outcome"]), report["dtc"], report["dtw"], report["dtb"])
-    from_moves = outcome_from_moves([Outcome(move["outcome"]) for move in report["moves"]])
-    after = [Probe(Outcome(move["after"]["outcome"]), move["after"]["dtc"]) for move in report["moves"]]
-    cause = cause_of_draw(probe.outcome, after, ruleset)
+    position, probe = analysis.position, analysis.probe
     facts = [
-        ("fen", report["fen"]),
-        ("material", f"{report['material']} (side to move first), {_pieces(report['pieces'])}"),
-        ("outcome", f"{report['outcome']}, for {report['turn']}"),
+        ("fen", position.to_fen()),
+        ("material", f"{Material.of(position)} (side to move first), {_pieces(position.pieces)}"),
+        ("outcome", f"{probe.outcome}, for {position.turn}"),
         ("DTC", _dtc(probe)),
         *([("DTB", _distance(probe.dtb, _TO_BALANCE_CHANGE))] if probe.dtb else []),
         ("DTW", _dtw(probe)),
-        ("ruleset", report["ruleset"]),
+        ("ruleset", analysis.clock.ruleset.name),
     ]
-    ruled = GameStatus(report["verdict"])
-    told = headline(ruled, report["rules"], verdict(position, probe, from_moves, cause))
-    if ruled is not GameStatus.DRAWN:
-        known = from_moves if probe.outcome is Outcome.UNKNOWN else probe.outcome
-        told += _under_the_rules(position, known, RulesOutcome(report["rules_outcome"]), report["ruleset"])
     parts = [
         str(position),
-        wrapped(" ".join(told), width),
+        wrapped(" ".join(summary_sentences(analysis)), width),
         "\n".join(wrapped(f"{name:<8}  {text}", width, " " * 10) for name, text in facts),
     ]
-    applying = [rule for rule in report["rules"] if rule["applies"]]
+    applying = [state for state in analysis.ruling.states if state.applies]
     if applying:
         parts.append(rules_table(applying))
-    if report["moves"]:
-        parts.append(_moves_table(report["moves"], width))
+    if analysis.moves:
+        parts.append(_moves_table(analysis.moves, width))
     return "\n\n".join(parts)
 
 
-def line_text(
-    line: Line, clock: Clock, probe: Probe, cause: Cause, prospect: RulesOutcome, width: int
-) -> str:
-    """The board, the verdict, the moves with their numbers as PDN has them, and why the line stops.
+def line_text(line: Line, analysis: PositionAnalysis, width: int) -> str:
+    """Return the board, the value, the moves with their numbers as in PDN, and why the line stops.
 
     Args:
         line: the line.
-        clock: the game where it begins.
-        probe: the value of that position from fresh counters.
-        cause: which rules make a draw of that value, if the position is won on the board.
-        prospect: what that position is worth under the rules.
-        width: the columns there are.
+        analysis: its first position in its game.
+        width: the width in columns.
     """
-    first = line.positions[0]
-    from_moves = _first_outcome(line)
-    known = from_moves if probe.outcome is Outcome.UNKNOWN else probe.outcome
-    is_drawn = bool(line.fired) and not line.moves
-    ruled = GameStatus.DRAWN if is_drawn else GameStatus.OPEN
-    told = headline(ruled, rules_report(line.fired), verdict(first, probe, from_moves, cause))
-    if not is_drawn:
-        told += _under_the_rules(first, known, prospect, clock.ruleset.name)
-    parts = [str(first), wrapped(" ".join(told), width)]
+    parts = [str(analysis.position), wrapped(" ".join(summary_sentences(analysis)), width)]
     if line.moves:
         parts.append(wrapped(movetext(line), width))
         parts.append(str(line.positions[-1]))
-    parts.append(wrapped(" ".join([line.reason, *_why_not_as_long(line, probe)]), width))
+    parts.append(wrapped(" ".join([line.reason, *_why_not_as_long(line, analysis.probe)]), width))
     return "\n\n".join(parts)
 
 
-def _first_outcome(line: Line) -> Outcome:
-    """What a line tells of the outcome of its first position."""
-    if line.moves:
-        return line.moves[0].outcome
-    return Outcome.DRAW if line.end is LineEnd.DRAW and not line.fired else Outcome.UNKNOWN
-
-
-def _under_the_rules(position: Position, known: Outcome, prospect: RulesOutcome, ruleset: str) -> list[str]:
-    """A sentence, where the rules with their counts as they are make something else of a position than it is
-    worth from fresh counters."""
-    is_more = adds_to(prospect, known) and prospect is not RulesOutcome.UNKNOWN
-    return [worth(position.turn, prospect, ruleset)] if is_more else []
-
-
 def _why_not_as_long(line: Line, probe: Probe) -> Iterator[str]:
-    """A sentence, where the verdict gives another number of moves than have been played to the end."""
-    played, told = in_moves(len(line.moves)), in_moves(probe.dtw)
-    if line.end is LineEnd.GAME_OVER and told is not None and played != told:
+    """Yield a sentence if the line to the end of the game is longer or shorter than the DTW."""
+    played, expected = in_moves(len(line.moves)), in_moves(probe.dtw)
+    if line.end is LineEnd.GAME_OVER and expected is not None and played != expected:
         yield (
-            f"It has taken {_moves(played)}, where the verdict has {told}: both sides play for the next "
+            f"It has taken {_moves(played)}, where the verdict has {expected}: both sides play for the next "
             "capture or promotion (DTB) and for the next capture or man's move (DTC) before they play for "
             "the end of the game (DTW)."
         )
@@ -162,33 +116,36 @@ def _moves(count: int | None) -> str:
 
 
 def wrapped(text: str, width: int, indent: str = "") -> str:
-    """A text in lines of so many columns, or of fewer where those would be hard to read; all but the first
-    begin with the indent."""
+    """Return a text in lines of at most `width` columns, and at most 100, which is still easy to read.
+
+    Every line but the first begins with the indent.
+    """
     return textwrap.fill(
         text, min(width, _PROSE), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
 
 
-def rules_table(rules: Sequence[RuleStateReport]) -> str:
-    """What draw rules say of a game, a line each: how far each has come, and what remains."""
+def rules_table(states: Sequence[RuleState]) -> str:
+    """Return a table of draw rules, a line each: the count of each rule, and what remains of its limit."""
     head = ["rule", "article", "count", "remaining"]
-    rows = [[rule["rule"], rule["article"], count_in_words(rule), str(rule["remaining"])] for rule in rules]
+    rows = [[state.rule, state.article, count_in_words(state), str(state.remaining)] for state in states]
     return "\n".join(_aligned([head, *rows]))
 
 
-def _moves_table(moves: Sequence[RuledMoveReport], width: int) -> str:
+def _moves_table(moves: Sequence[RuledMove], width: int) -> str:
+    values = [move.value for move in moves]
     columns = {
-        "move": [move["move"] for move in moves],
-        "outcome": [move["outcome"] for move in moves],
-        "by rules": [move["rules_outcome"] for move in moves],
-        "DTC": [_cell(move["dtc"]) for move in moves],
-        "DTB": [_cell(move["dtb"]) for move in moves],
-        "DTW": [_cell(move["dtw"]) for move in moves],
-        "position after it": [move["after"]["fen"] for move in moves],
+        "move": [str(move.move) for move in moves],
+        "outcome": [str(value.outcome) for value in values],
+        "by rules": [str(move.prospect) for move in moves],
+        "DTC": [_cell(value.dtc) for value in values],
+        "DTB": [_cell(value.dtb) for value in values],
+        "DTW": [_cell(value.dtw) for value in values],
+        "position after it": [value.after.to_fen() for value in values],
     }
-    if not any(adds_to(RulesOutcome(move["rules_outcome"]), Outcome(move["outcome"])) for move in moves):
+    if not any(adds_to(move.prospect, move.value.outcome) for move in moves):
         del columns["by rules"]
-    if all(move["dtb"] is None for move in moves):
+    if all(value.dtb is None for value in values):
         del columns["DTB"]
     rows = [list(columns), *map(list, zip(*columns.values(), strict=True))]
     if _width(rows) > width:
@@ -223,16 +180,16 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def movetext(line: Line) -> str:
-    """The moves of a line, as `numbered` has them."""
+    """Return the moves of a line with their numbers, as `numbered` writes them."""
     return numbered([value.move for value in line.moves], line.positions[0].turn)
 
 
 def numbered(moves: Sequence[Move], first: Color) -> str:
-    """Moves with numbers: `1. c3-d4 h8-a1 2. ...`, or `1... h8-a1 2. ...` where Black begins.
+    """Return moves with numbers: `1. c3-d4 h8-a1 2. ...`, or `1... h8-a1 2. ...` if Black begins.
 
     Args:
         moves: the moves.
-        first: who makes the first of them.
+        first: the side that makes the first move.
     """
     words = []
     for ply, move in enumerate(moves, start=first is Color.BLACK):
@@ -257,16 +214,16 @@ _RESULTS = {
 
 
 def sentence(judged: Adjudication) -> str:
-    """How the game ended by the rules, and what its written result is beside that."""
+    """Return how a game ended by the rules, and whether its written result agrees."""
     return f"{_ending(judged)} {_agreement(judged)}".strip()
 
 
 def game_text(judged: Adjudication, width: int) -> str:
-    """A paragraph on a game: its name, how it ended, the rules that fired, mistakes and problems.
+    """Return a paragraph on a game: its name, how it ended, the rules that fired, mistakes and problems.
 
     Args:
         judged: the game.
-        width: the columns there are.
+        width: the width in columns.
     """
     name = judged.game.tag("Event")
     head = f"Game {judged.game.number}{f': {name}' if name else ''}"
@@ -280,7 +237,7 @@ def game_text(judged: Adjudication, width: int) -> str:
 
 
 def _wrapped(text: str, width: int, indent: str) -> str:
-    # A text from a file may hold anything; only its printable part belongs on a terminal.
+    # A text from a file may hold control characters, which must not reach the terminal.
     printable = "".join(char if char.isprintable() else " " for char in text)
     return textwrap.fill(
         printable,
@@ -296,7 +253,7 @@ def _plies(count: int) -> str:
 
 
 def _number(judged: Adjudication, ply: int) -> str:
-    """The number of a move as a score sheet has it: `12.` for White, `12...` for Black."""
+    """Return the number of a move as on a score sheet: `12.` for White, `12...` for Black."""
     black_began = judged.start is not None and judged.start.position.turn is Color.BLACK
     index = ply - 1 + black_began
     return f"{index // 2 + 1}{'...' if index % 2 else '.'}"
@@ -315,7 +272,7 @@ def _ending(judged: Adjudication) -> str:
             return f"{winner} has won after {_plies(count)}: {position.turn.capitalize()} {why}."
         case Ending.DRAWN:
             assert last is not None
-            return f"A draw after {_plies(count)}, by {named(rules_report(last.ruling.fired))}."
+            return f"A draw after {_plies(count)}, by {rule_list(last.ruling.fired)}."
         case Ending.STOPPED:
             return f"The game was followed for {_plies(count)}, and no further."
         case Ending.CUT_SHORT:
@@ -325,20 +282,20 @@ def _ending(judged: Adjudication) -> str:
 
 
 def _claims(judged: Adjudication) -> str:
-    """The draws that could be claimed in the position in which the moves stop."""
+    """Return the draws that could be claimed in the last position."""
     return "".join(
         f" {claim.player.capitalize()} could claim a draw, {_how(claim)}." for claim in judged.claims
     )
 
 
 def _how(claim: DrawClaim) -> str:
-    """By which rule a draw is claimed, and with which move."""
+    """Return the rule of a claim, and the move to announce."""
     announced = "" if claim.move is None else f", announcing {claim.move}"
-    return f"by {named(rules_report([claim.state]))}{announced}"
+    return f"by {rule_list([claim.state])}{announced}"
 
 
 def _worth(judged: Adjudication) -> str:
-    """What the position in which the moves stop is worth, where tables tell."""
+    """Return the outcome of the last position; an empty text if no table tells it."""
     last = judged.last
     assert last is not None
     mover, other = last.position.turn.capitalize(), last.position.turn.other.capitalize()
@@ -376,7 +333,7 @@ def _agreement(judged: Adjudication) -> str:
 
 
 def _rulings(judged: Adjudication) -> Iterator[str]:
-    """What rules said on the way, where they did not end the game: a claim that was open, or a doubt."""
+    """Yield rules that fired but did not end the game: a claim that nobody made, or a doubt."""
     said: set[tuple[GameStatus, str]] = set()
     for played in judged.plies:
         ruling = played.after.ruling
@@ -388,10 +345,10 @@ def _rulings(judged: Adjudication) -> Iterator[str]:
             where = f"after {_number(judged, played.ply)} {played.move} (ply {played.ply})"
             if ruling.verdict is GameStatus.CLAIMABLE:
                 player = played.after.position.turn.capitalize()
-                yield f"{where} {player} could claim a draw, by {named(rules_report([state]))}"
+                yield f"{where} {player} could claim a draw, by {rule_list([state])}"
             else:
                 yield (
-                    f"{where} the game is drawn by {named(rules_report([state]))}, unless it is won on the "
+                    f"{where} the game is drawn by {rule_list([state])}, unless it is won on the "
                     "board, which no table tells; it is followed further"
                 )
 

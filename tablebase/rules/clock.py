@@ -310,7 +310,8 @@ class Clock:
             board_won: function that says whether a position is won for a side without draw rules, or None if
                 it is not known. It is called only if a rule depends on it. None: no position is known.
         """
-        if not any(self._may_be_full(limit) for rule in self.ruleset.rules for limit in rule.limits):
+        limits = (limit for rule in self.ruleset.rules for limit in rule.limits)
+        if not any(self._may_be_full(limit) and limit.fits(self.position) for limit in limits):
             winner = self.winner
             return GameStatus.OPEN if winner is None else _won_by(winner)
         return self.ruling(board_won).verdict

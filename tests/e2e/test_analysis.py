@@ -171,6 +171,17 @@ def test_a_compulsory_capture_is_told(desk: Desk) -> None:
     expect(desk.find("#turn")).to_have_text("Ход чёрных")
 
 
+def test_the_page_asks_once_a_position(desk: Desk) -> None:
+    desk.position("W:WKa1:BKh8")
+    expect(desk.verdict).to_be_visible()
+    asked: list[str] = []
+    desk.page.on("request", lambda request: asked.append(request.url))
+    desk.find("#fen").fill(THREE_KINGS)
+    desk.find("#fen").press("Enter")
+    expect(desk.find("[data-rule=three-kings] .clock-need")).to_be_visible()
+    assert len([url for url in asked if "/v1/" in url]) == 1
+
+
 def test_a_stale_answer_is_never_shown(desk: Desk) -> None:
     held: list[Route] = []
     desk.page.route(re.compile(r"/v1/position\?.*Kh2"), lambda route: held.append(route))

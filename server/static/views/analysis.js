@@ -78,7 +78,7 @@ export class AnalysisView {
   }
 
   render() {
-    const { answer: answered, cases, problem } = this.session;
+    const { answer: answered, problem } = this.session;
     const choosing = find("#moves-card").contains(document.activeElement);
     find("#analysis").classList.toggle("late", !answered && !problem);
     for (const id of ["clocks-card", "moves-card"])
@@ -95,7 +95,7 @@ export class AnalysisView {
     showText(find("#ruled"), claimSentence(answer));
     showText(find("#source"), answer.fromMoves ? t("verdict.fromMoves") : null);
     showText(find("#distances"), answer.moves.length && !lack ? distancesText(answer) : null);
-    showClocks(find("#clocks"), answer, cases);
+    showClocks(find("#clocks"), answer);
     find("#moves-card").hidden = answer.moves.length === 0 || lack !== null;
     // The list stays visible until the next answer, but then its moves belong to another position.
     const still = () => this.session.answer === answered;

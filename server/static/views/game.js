@@ -219,12 +219,12 @@ export class GameView {
     const game = this.#game;
     replace(this.element, this.#entry(!game), game ? this.#report(game) : null);
     if (!game?.start) return;
-    const { answer, cases } = this.session;
+    const { answer } = this.session;
     const mistakes = new Set(game.mistakes.map(({ ply }) => ply));
     const moves = game.plies.map(({ ply, move }) => ({ text: move, mark: mistakes.has(ply) ? "?" : "" }));
     const go = (/** @type {number} */ ply) => this.session.to(ply);
     showScoreSheet(find("#game-sheet"), moves, game.start.turn, this.session.index, go);
-    if (answer) showClocks(find("#game-clocks"), answer, cases);
+    if (answer) showClocks(find("#game-clocks"), answer);
   }
 
   /**

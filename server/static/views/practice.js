@@ -269,9 +269,9 @@ export class PracticeView {
     const game = practice ? this.#playing(practice) : html("p", {}, t("practice.about"));
     replace(this.element, notice, game, this.#choosing());
     if (!practice) return;
-    const { answer, cases } = this.session;
+    const { answer } = this.session;
     if (this.session.nodes.length > 1) this.#sheet(practice);
-    if (answer) showClocks(find(".practice-clocks", this.element), answer, cases);
+    if (answer) showClocks(find(".practice-clocks", this.element), answer);
   }
 
   #choosing() {
