@@ -156,8 +156,17 @@ def _ply_report(played: PlayedMove) -> PlyReport:
 
 
 def _mistake_report(mistake: Mistake) -> MistakeReport:
-    claim = None if mistake.claim is None else _claim_report(mistake.claim)
-    return {**copy_fields(MistakeReport, mistake), "claim": claim}
+    return {
+        "ply": mistake.ply,
+        "player": str(mistake.player),
+        "move": str(mistake.move),
+        "board_before": str(mistake.unruled_before),
+        "board_after": str(mistake.unruled_after),
+        "rules_before": str(mistake.rules_before),
+        "rules_after": str(mistake.rules_after),
+        "keeping": [str(move) for move in mistake.saving_moves],
+        "claim": None if mistake.claim is None else _claim_report(mistake.claim),
+    }
 
 
 def _claim_report(claim: DrawClaim) -> ClaimReport:
