@@ -65,6 +65,10 @@ types: $(NODE_TOOLS) openapi ## write the types of the API's answers for the pag
 test: lint ## what CI runs: style, types, and the tests that are quick enough for every day
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
+test-fast: $(INSTALLED) ## the tests that take a moment each, without browser, C compiler and cluster
+	$(BIN)/pytest --numprocesses auto --dist worksteal \
+	  -m 'not whole and not slow and not browser and not compiler and not cluster'
+
 check-all: lint ## everything, whole: every value of 2-5 pieces verified, perft deeper, clean installs
 	$(BIN)/pytest -m 'whole or not whole'
 

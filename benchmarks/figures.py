@@ -26,7 +26,8 @@ from typing import Any
 from generation import cpu_seconds, perft_seconds
 from plot import line_plot
 
-from generator.plan import Plan, available_cores
+from generator.machine import available_cores
+from generator.plan import Plan
 from generator.progress import Progress
 from generator.run import generate
 from tablebase.board.material import Material, materials

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from generator.machine import available_cores
 from generator.memory import Memory
-from generator.plan import Plan, available_cores
+from generator.plan import Plan
 from generator.solver.batch import (
     Batch,
     conversions_with_kings,

@@ -1,11 +1,8 @@
 """The plan of a run: the pairs to solve, and the memory and disk that this needs."""
 
-import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import NamedTuple
 
 from generator.materials import RunScope, depends_on, successor_pairs, with_mirror
@@ -16,24 +13,6 @@ from tablebase.board.material import Material
 from tablebase.rules.ruleset import Ruleset
 from tablebase.rules.rulesets import OFFICIAL
 from tablebase.tables.format import Metric
-
-
-def available_cores() -> int:
-    """Return the number of cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not available on every system
-        return os.cpu_count() or 1
-
-
-def format_bytes(size: float) -> str:
-    """Return a size in bytes as text for people, like `5.6 GB`."""
-    for unit in ("bytes", "KB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:,.3g} TB"
-
 
 # Bytes per position of a table being written, and of a table being read back.
 _ENCODED_BYTES = 0.2
@@ -216,25 +195,3 @@ def plan(
     needed = depends_on(todo)
     known = [pair for pair in scope.pairs if pair in solved and pair in needed]
     return Plan(scope, tuple(metrics), jobs, todo, known, ruleset)
-
-
-def available_memory() -> int:
-    """Return the bytes of memory that are available on this machine and within its control group's limit."""
-    found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        found += [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")]
-        group = Path("/sys/fs/cgroup")
-        limit = (group / "memory.max").read_text(encoding="ascii").strip()
-        if limit != "max":
-            found.append(int(limit) - int((group / "memory.current").read_text(encoding="ascii")))
-    except (OSError, ValueError, IndexError):
-        pass  # not Linux, or no control groups: use what was found so far
-    return min(found)
-
-
-def available_disk(directory: Path) -> int:
-    """Return the free bytes on the disk of a directory, which need not exist."""
-    while not directory.exists():
-        directory = directory.parent
-    return shutil.disk_usage(directory).free

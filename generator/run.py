@@ -12,9 +12,10 @@ from generator.compilation import SolverParts, compile_solver
 from generator.errors import IncompatibleTablesError, PlanError
 from generator.lock import FILE_NAME as LOCK
 from generator.lock import locked
+from generator.machine import available_disk, available_memory, format_bytes
 from generator.materials import RunScope, with_mirror
 from generator.memory import Memory
-from generator.plan import MOST_PIECES, Plan, available_disk, available_memory, format_bytes, plan
+from generator.plan import MOST_PIECES, Plan, plan
 from generator.progress import Progress
 from generator.solver import successors
 from generator.solver.files import restore_pair, write_pair

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import naive
 import pytest
 from hypothesis import settings
-from tablefiles import write_solved
+from table_files import write_solved
 
 from tablebase.board.position import Position
 from tablebase.rules.ruleset import Ruleset
@@ -131,3 +131,13 @@ def app(tables4: Path) -> "Iterator[Flask]":
 def client(app: "Flask") -> "FlaskClient":
     """One that asks it."""
     return app.test_client()
+
+
+OF_FOLDER = {"page": "browser", "c_probe": "compiler", "cluster": "cluster"}
+"""The marks of all tests in a folder of that name."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for folder in OF_FOLDER.keys() & set(item.path.parts):
+            item.add_marker(OF_FOLDER[folder])

@@ -877,7 +877,7 @@ export interface components {
         Problem: {
             /**
              * Type
-             * @description the kind of problem, a name that does not change; about:blank: the status says it all
+             * @description the kind of problem, a name that does not change; about:blank if the status says it all
              */
             type: string;
             /**
@@ -903,7 +903,7 @@ export interface components {
         PositionsBody: {
             /**
              * Positions
-             * @description FENs, up to 1000 unless the service is set otherwise
+             * @description FENs, up to 1000 unless the service has another limit
              */
             positions: string[];
             /**
@@ -914,7 +914,7 @@ export interface components {
             ruleset?: "official" | "no-three-kings-count" | "road-with-three-men" | "fmjd64" | "classic" | "club" | "lidraughts" | "king-moves-only";
             /**
              * Numbering
-             * @description what squares written as numbers mean: the square that has number 1
+             * @description which square has number 1, if squares are written as numbers
              */
             numbering?: ("a1" | "b8" | "g1") | null;
         };
@@ -1703,21 +1703,21 @@ export interface operations {
     positions_position_v1_position_get: {
         parameters: {
             query: {
-                /** @description the position, like W:WKa1,c3:BKh8; it may have the counters of its game */
+                /** @description the FEN of the position, like W:WKa1,c3:BKh8; it may have the counters of its game */
                 fen: string;
                 /** @description the draw rules to judge by */
                 ruleset?: "official" | "no-three-kings-count" | "road-with-three-men" | "fmjd64" | "classic" | "club" | "lidraughts" | "king-moves-only";
-                /** @description what squares written as numbers mean: the square that has number 1 */
+                /** @description which square has number 1, if squares are written as numbers */
                 numbering?: "a1" | "b8" | "g1";
                 /** @description plies in a row by kings only, without a capture */
                 king_plies?: number;
                 /** @description plies since the last capture or promotion */
                 balance_plies?: number;
-                /** @description the stronger side's own moves since it has three kings or more against one */
+                /** @description the stronger side's own moves since it has had three kings or more against one */
                 three_kings_moves?: number;
-                /** @description the stronger side's own moves since the lone king stands on the main road */
+                /** @description the stronger side's own moves since the lone king has been on the main road */
                 road_moves?: number;
-                /** @description how many times the position has come up */
+                /** @description how many times the position has occurred */
                 repetitions?: number;
             };
             header?: never;
@@ -1767,23 +1767,23 @@ export interface operations {
     positions_line_v1_line_get: {
         parameters: {
             query: {
-                /** @description the position, like W:WKa1,c3:BKh8; it may have the counters of its game */
+                /** @description the FEN of the position, like W:WKa1,c3:BKh8; it may have the counters of its game */
                 fen: string;
                 /** @description the draw rules to judge by */
                 ruleset?: "official" | "no-three-kings-count" | "road-with-three-men" | "fmjd64" | "classic" | "club" | "lidraughts" | "king-moves-only";
-                /** @description what squares written as numbers mean: the square that has number 1 */
+                /** @description which square has number 1, if squares are written as numbers */
                 numbering?: "a1" | "b8" | "g1";
                 /** @description plies in a row by kings only, without a capture */
                 king_plies?: number;
                 /** @description plies since the last capture or promotion */
                 balance_plies?: number;
-                /** @description the stronger side's own moves since it has three kings or more against one */
+                /** @description the stronger side's own moves since it has had three kings or more against one */
                 three_kings_moves?: number;
-                /** @description the stronger side's own moves since the lone king stands on the main road */
+                /** @description the stronger side's own moves since the lone king has been on the main road */
                 road_moves?: number;
-                /** @description how many times the position has come up */
+                /** @description how many times the position has occurred */
                 repetitions?: number;
-                /** @description the most plies of the line, up to 500 unless the service is set otherwise */
+                /** @description the most plies of the line, up to 500 unless the service has another limit */
                 limit?: number;
             };
             header?: never;
@@ -1842,21 +1842,21 @@ export interface operations {
     positions_draw_cases_v1_draw_cases_get: {
         parameters: {
             query: {
-                /** @description the position, like W:WKa1,c3:BKh8; it may have the counters of its game */
+                /** @description the FEN of the position, like W:WKa1,c3:BKh8; it may have the counters of its game */
                 fen: string;
                 /** @description the draw rules to judge by */
                 ruleset?: "official" | "no-three-kings-count" | "road-with-three-men" | "fmjd64" | "classic" | "club" | "lidraughts" | "king-moves-only";
-                /** @description what squares written as numbers mean: the square that has number 1 */
+                /** @description which square has number 1, if squares are written as numbers */
                 numbering?: "a1" | "b8" | "g1";
                 /** @description plies in a row by kings only, without a capture */
                 king_plies?: number;
                 /** @description plies since the last capture or promotion */
                 balance_plies?: number;
-                /** @description the stronger side's own moves since it has three kings or more against one */
+                /** @description the stronger side's own moves since it has had three kings or more against one */
                 three_kings_moves?: number;
-                /** @description the stronger side's own moves since the lone king stands on the main road */
+                /** @description the stronger side's own moves since the lone king has been on the main road */
                 road_moves?: number;
-                /** @description how many times the position has come up */
+                /** @description how many times the position has occurred */
                 repetitions?: number;
             };
             header?: never;
@@ -1986,7 +1986,7 @@ export interface operations {
             query?: {
                 /** @description the draw rules to judge by */
                 ruleset?: "official" | "no-three-kings-count" | "road-with-three-men" | "fmjd64" | "classic" | "club" | "lidraughts" | "king-moves-only";
-                /** @description what squares written as numbers mean: the square that has number 1 */
+                /** @description which square has number 1, if squares are written as numbers */
                 numbering?: "a1" | "b8" | "g1";
             };
             header?: never;
@@ -2117,7 +2117,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the pieces, those of the side to move first, kings before men, like KKMvK */
+                /** @description the pieces, side to move first, kings before men, like KKMvK */
                 name: string;
             };
             cookie?: never;
@@ -2174,11 +2174,11 @@ export interface operations {
     tables_random_v1_random_get: {
         parameters: {
             query?: {
-                /** @description the pieces, those of the side to move first, like KKMvK; any if not given */
+                /** @description the pieces, side to move first, like KKMvK; any material if not given */
                 material?: string | null;
-                /** @description for the side to move, from fresh counters; any if not given */
+                /** @description for the side to move, from fresh counters; any outcome if not given */
                 outcome?: "win" | "cursed-win" | "draw" | "blessed-loss" | "loss";
-                /** @description the same seed gives the same position; chance chooses one if not given */
+                /** @description the same seed gives the same position; random if not given */
                 seed?: number;
             };
             header?: never;

@@ -6,13 +6,9 @@ import sys
 from contextlib import closing
 
 from generator.cli.options import add_jobs_option, cluster, cores, materials, memory, pieces, positions
-from generator.cluster.schedule import simulation_text
-from generator.cluster.settings import CACHE, Options
-from generator.cluster.tasks import TASK_POSITIONS
 from generator.errors import NO_ROOM
+from generator.machine import available_cores
 from generator.materials import RunScope, with_mirror
-from generator.plan import available_cores
-from generator.progress import Bar
 from tablebase.cli.main import BAD_USE, add_data_option
 from tablebase.cli.options import metrics
 from tablebase.rules.rulesets import KING_MOVES_ONLY, OFFICIAL, RULESETS
@@ -30,6 +26,11 @@ _NOISY_LOGGERS = (
 
 def run_on_cluster(args: argparse.Namespace, scope: RunScope) -> int:
     """Run `shashki generate` on a cluster, or plan the run for --dry-run; return the exit status."""
+    from generator.cluster.schedule import simulation_text
+    from generator.cluster.settings import CACHE, Options
+    from generator.cluster.tasks import TASK_POSITIONS
+    from generator.progress import Bar
+
     options = Options(
         args.jobs,
         args.memory,
@@ -212,6 +213,8 @@ def _generate_here(args: argparse.Namespace, scope: RunScope) -> int:
         return _dry_run(args, scope, jobs)
     ruleset = RULESETS[args.ruleset]
     try:
+        from generator.progress import Bar
+
         with closing(Bar()) as bar:
             summary = generate(args.data, scope, args.metrics, jobs, ruleset, bar, args.memory, args.replace)
     except OSError as error:
@@ -230,7 +233,7 @@ def _generate_here(args: argparse.Namespace, scope: RunScope) -> int:
 
 def _dry_run(args: argparse.Namespace, scope: RunScope, jobs: int) -> int:
     from generator.errors import PlanError
-    from generator.plan import available_disk, available_memory, format_bytes
+    from generator.machine import available_disk, available_memory, format_bytes
     from generator.run import check_plan, is_mapped, make_plan, replacing_note, required_space
 
     work = make_plan(args.data, scope, args.metrics, jobs, RULESETS[args.ruleset], args.replace)

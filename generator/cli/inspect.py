@@ -9,7 +9,7 @@ from pathlib import Path
 
 from generator.cli.generate import add_generate
 from generator.cli.options import add_jobs_option, memory, pieces, sample, seed
-from generator.plan import available_cores
+from generator.machine import available_cores
 from tablebase.board.material import Material
 from tablebase.cli.main import BAD_USE, add_data_option
 from tablebase.probe.tableset import require_directory

@@ -10,7 +10,7 @@ from distributed import Client, LocalCluster
 
 from generator.cluster.settings import program_digest
 from generator.errors import ClusterError, ProgramMismatchError
-from generator.plan import available_cores, available_memory
+from generator.machine import available_cores, available_memory
 
 LOCAL = "local:"
 RESOURCE = "memory"

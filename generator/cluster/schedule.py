@@ -16,8 +16,9 @@ from generator.cluster.estimate import (
 )
 from generator.cluster.settings import Options, RunSettings
 from generator.cluster.tasks import Kind, Task, task_graph, users_of
+from generator.machine import format_bytes
 from generator.materials import RunScope
-from generator.plan import Plan, format_bytes, plan
+from generator.plan import Plan, plan
 from generator.run import wanted_metrics
 from tablebase.board.material import Material
 from tablebase.rules.ruleset import Ruleset

@@ -40,8 +40,8 @@ from generator.cluster.transfer import (
 )
 from generator.cluster.workspace import PairWorkspace
 from generator.errors import ClusterError, ProgramMismatchError
+from generator.machine import available_cores
 from generator.materials import with_mirror
-from generator.plan import available_cores
 from generator.solver.blocks import Blocks
 from generator.solver.files import restore_pair, restores_from, write_pair
 from generator.solver.results import Results

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from generator.errors import PlanError
-from generator.plan import available_cores, available_memory, format_bytes
+from generator.machine import available_cores, available_memory, format_bytes
 from generator.verify.files import check_file, check_manifest, listed_files, unlisted_files
 from generator.verify.findings import Finding
 from generator.verify.sample import SampledValues
