@@ -13,7 +13,7 @@ NPM := $(shell command -v npm)
 NODE_TOOLS = $(if $(NPM),node_modules/.package-lock.json)
 
 .DEFAULT_GOAL := help
-.PHONY: help env serve test lint lint-page openapi types check-all figures format clean distclean
+.PHONY: help env serve test test-fast lint lint-page openapi types check-all figures format clean distclean
 
 help: ## what there is to make
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -63,7 +63,7 @@ types: $(NODE_TOOLS) openapi ## write the types of the API's answers for the pag
 	npm run --silent types
 
 test: lint ## what CI runs: style, types, and the tests that are quick enough for every day
-	$(BIN)/pytest --numprocesses auto --dist loadfile
+	$(BIN)/pytest --numprocesses auto --dist worksteal
 
 test-fast: $(INSTALLED) ## the tests that take a moment each, without browser, C compiler and cluster
 	$(BIN)/pytest --numprocesses auto --dist worksteal \

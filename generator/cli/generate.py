@@ -206,6 +206,7 @@ def _option_conflict(args: argparse.Namespace) -> str | None:
 
 
 def _generate_here(args: argparse.Namespace, scope: RunScope) -> int:
+    from generator.progress import Bar
     from generator.run import generate
 
     jobs = args.jobs or available_cores()
@@ -213,8 +214,6 @@ def _generate_here(args: argparse.Namespace, scope: RunScope) -> int:
         return _dry_run(args, scope, jobs)
     ruleset = RULESETS[args.ruleset]
     try:
-        from generator.progress import Bar
-
         with closing(Bar()) as bar:
             summary = generate(args.data, scope, args.metrics, jobs, ruleset, bar, args.memory, args.replace)
     except OSError as error:
