@@ -249,7 +249,7 @@ def checksum(path: Path) -> str:
 
 
 def _sizes_in(folder: Path) -> dict[str, int]:
-    """Return what `Store.sizes` returns for a local folder. (fsspec would skip what it cannot read.)"""
+    """Return what `Store.sizes` returns, for a local folder; fsspec would skip what it cannot read."""
 
     def refuse(error: OSError) -> None:
         raise error

@@ -358,8 +358,13 @@ class LoneKings:
     def _move_limit(
         self, material: Material, name: RuleName, moves: NDArray[np.integer], among: NDArray[np.bool_]
     ) -> MoveLimit | None:
-        """Return what a rule allows and wins need, or None without a rule; `moves` are those that a win
-        needs.
+        """Return what a rule allows and wins need, or None without a rule.
+
+        Args:
+            material: the slice.
+            name: the rule.
+            moves: [position], the stronger side's moves that a win needs.
+            among: [position], the positions to count.
         """
         found = find_rule(material, name)
         if found is None:

@@ -439,8 +439,9 @@ class SampledValues(SliceSet):
     # Reading from files
 
     def _probe_tree(self, slice_id: int, indices: NDArray[np.int64], moves: int | None) -> ProbedTree:
-        """Return the tree of some positions of a slice, with their `moves` quiet moves, or with captures only
-        if None.
+        """Return the tree of some positions of a slice.
+
+        It has their `moves` quiet moves, or captures only if that is None.
         """
         roots = len(indices)
         tree = new_tree(roots + _ROWS_A_MOVE * (moves or 0))

@@ -81,15 +81,12 @@ class TwoCounts(NamedTuple):
     stored: NDArray[np.int8]
 
     def wrong(self, limit: int) -> NDArray[np.int64]:
-        """Return the slots of positions whose stored outcome is wrong with `limit` plies between changes of
-        material.
-        """
+        """Return the slots with a wrong outcome for `limit` plies between changes of material."""
         differs = (np.abs(self.stored) == 2) != (self.balance_needed <= limit)
         return np.flatnonzero(differs) + self.first
 
     def changed(self, limit: int) -> NDArray[np.int64]:
-        """Return the slots of positions that are decided under the count of king moves, but not under both
-        counts.
+        """Return the slots of positions that the count of king moves decides, but not both counts.
 
         `limit` is the number of plies between changes of material.
         """

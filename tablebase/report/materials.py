@@ -113,7 +113,7 @@ def materials_report(catalog: Catalog) -> MaterialsReport:
 
 
 def material_report(catalog: Catalog, material: Material) -> MaterialReport:
-    """A material that has a table."""
+    """Return the facts of a material that has a table."""
     counted = catalog.statistics(material)
     return {
         "material": str(material),
@@ -133,12 +133,12 @@ def material_report(catalog: Catalog, material: Material) -> MaterialReport:
 
 
 def material_details_report(catalog: Catalog, material: Material) -> MaterialDetailsReport:
-    """A material that has a table, with all that is known of it."""
-    successor_pairs = material.successors() - {material.mirror}
+    """Return all facts of a material that has a table."""
+    after = material.successors() - {material.mirror}
     return {
         **material_report(catalog, material),
         "longest": _longest(catalog.statistics(material)),
-        "depends_on": [str(other) for other in sorted(successor_pairs, key=Material.sort_key)],
+        "depends_on": [str(other) for other in sorted(after, key=Material.sort_key)],
         "histograms": _histograms(catalog.statistics(material)),
         "files": {
             str(metric): {"size": record.size, "sha256": record.sha256}
@@ -195,7 +195,7 @@ def random_report(
     seed: int,
     max_probed: int | None = None,
 ) -> RandomReport:
-    """A random position, White to move, of a material that has a table.
+    """Return a random position, White to move, of a material that has a table.
 
     Args:
         catalog: the materials.

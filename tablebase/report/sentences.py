@@ -121,7 +121,7 @@ def value_sentence(
     from_moves: Outcome = Outcome.UNKNOWN,
     cause: Cause | None = None,
 ) -> str:
-    """Return the value of a position as a sentence, like `White wins in 13 moves.`
+    """Return the value of a position as a sentence, e.g. "White wins in 13 moves.".
 
     Args:
         position: the position.
