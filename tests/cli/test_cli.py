@@ -75,7 +75,7 @@ def test_each_command_documents_its_exit_statuses(run: Run, command: str) -> Non
         (["probe", "W:WKa1:BKh8", "--numbering", "h8"], "invalid choice: 'h8'"),
         (["line", "W:WKa1:BKh8", "--limit", "-1"], "'-1' is not a number of plies"),
         (["line", "W:WKa1:BKh8", "--limit", "many"], "'many' is not a number of plies"),
-        (["serve", "--port", "65536"], "'65536' is no port"),
+        (["serve", "--port", "65536"], "'65536' is not a port"),
         (["probe", "W:WKa1"], "FEN 'W:WKa1' has no field for black"),
         (["probe", "W:WKa2:BKh8"], "'a2' is a light square"),
         (["line", "W:Wa1,h8:BKe5"], "white man on h8"),
