@@ -29,7 +29,7 @@ def test_parse_hub_lines(line: str, command: str, arguments: dict[str, str]) -> 
 
 @pytest.mark.parametrize("line", ["=", '"quit', 'pos moves="9-13', "pos =x", "pos a=b=c", 'pos a="b"c"'])
 def test_malformed_lines_are_refused(line: str) -> None:
-    with pytest.raises(NotationError, match="no command or argument"):
+    with pytest.raises(NotationError, match="not a command or an argument"):
         parse_hub_line(line)
 
 
