@@ -1,11 +1,11 @@
-"""How long a command of this checkout takes beside the same command of another one, in turns.
+"""How long a command takes in this environment and in another one, in turns.
 
-    python benchmarks/against.py CHECKOUT [--runs 3] [--cold] -- generate --pieces 5 --jobs 1
+    python benchmarks/against.py ../other/.venv/bin/shashki [--runs 3] [--cold] -- generate --jobs 1
 
 Each run has a data directory of its own, unless the command names one. With `--cold` each run also has an
 empty kernel cache, and compiles; otherwise kernels are compiled before the first run. The script prints the
 median of each figure (seconds by the clock; CPU seconds of all processes; peak memory of the largest process)
-and the ratio of this checkout to the other.
+and the ratio of this environment to the other.
 """
 
 import argparse
@@ -31,19 +31,16 @@ class Figures(NamedTuple):
     peak_bytes: float
 
 
-def run(checkout: Path, command: list[str], kernels: str) -> Figures:
-    """Run a command of a checkout in a process of its own."""
+def run(shashki: Path, command: list[str], kernels: str) -> Figures:
+    """Run a command in a process of its own."""
     with tempfile.TemporaryDirectory() as data:
-        argv = [sys.executable, "-P", "-c", START, *command]
-        environment = {
-            **os.environ, "PYTHONPATH": str(checkout), "SHASHKI_KERNEL_CACHE": kernels, "SHASHKI_DATA": data,
-        }  # fmt: skip
+        environment = {**os.environ, "SHASHKI_KERNEL_CACHE": kernels, "SHASHKI_DATA": data}
         began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         watch = subprocess.run(
-            [sys.executable, "-c", WATCH, *argv], env=environment, capture_output=True, text=True
+            [sys.executable, "-c", WATCH, shashki, *command], env=environment, capture_output=True, text=True
         )
         if watch.returncode:
-            raise SystemExit(f"{checkout}: {watch.stderr}")
+            raise SystemExit(f"{shashki}: {watch.stderr}")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return Figures(time.perf_counter() - began, used, float(watch.stdout.split()[-1]))
@@ -62,21 +59,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("checkout", type=Path, help="another checkout of the project")
+    parser.add_argument("other", type=Path, help="the command shashki of another environment")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--cold", action="store_true", help="compile the kernels in each run")
     parser.add_argument("command", nargs="+", help="after --: what to run, without `shashki`")
     args = parser.parse_args()
-    checkouts = {"this": HERE, "other": args.checkout.resolve()}
-    taken: dict[str, list[Figures]] = {name: [] for name in checkouts}
+    commands = {"this": HERE, "other": args.other.absolute()}
+    taken: dict[str, list[Figures]] = {name: [] for name in commands}
     with tempfile.TemporaryDirectory() as warm:
         for number in range(args.runs if args.cold else args.runs + 1):
-            for name, checkout in checkouts.items():
+            for name, shashki in commands.items():
                 if args.cold:
                     with tempfile.TemporaryDirectory() as cold:
-                        figures = run(checkout, args.command, cold)
+                        figures = run(shashki, args.command, cold)
                 else:
-                    figures = run(checkout, args.command, warm)
+                    figures = run(shashki, args.command, warm)
                     if number == 0:
                         continue
                 taken[name].append(figures)
