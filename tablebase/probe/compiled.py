@@ -242,7 +242,7 @@ class CompiledValues(PositionValues):
 
     def _probe_distance(self, metric: Metric, stored: _Rows, wdl: NDArray[np.int8], number: int) -> Stored:
         """Return DTC or DTB of the first `number` rows of the tree, shape (number,)."""
-        places = stored.tree[:number, INDEX]
+        places = stored.tree[:number, SLICE]
         wdl = wdl[:number]
         decided = abs(wdl) == 2
         plies = np.where(wdl == UNKNOWN_VALUE, np.int16(UNKNOWN_VALUE), np.int16(NONE))

@@ -204,8 +204,8 @@ def test_a_bar_in_a_terminal(tables4: Path, tmp_path: Path) -> None:
         (["--pieces", "-3"], "'-3' is not a number of pieces"),
         (["--pieces", "9" * 5000], "is not a number of pieces"),
         (["--jobs", "0"], "'0' is not a number of threads: 1 or more"),
-        (["--metrics", "wdl,dtz"], "dtz is no metric: name one or more of wdl,dtc,dtw,dtb"),
-        (["--metrics", ","], "nothing is no metric"),
+        (["--metrics", "wdl,dtz"], "dtz is not a metric: name one or more of wdl,dtc,dtw,dtb"),
+        (["--metrics", ","], "nothing is not a metric"),
         (["--peices", "3"], "unrecognized arguments"),
     ],
 )
@@ -261,7 +261,7 @@ def test_what_does_not_fit_the_memory_is_refused(
 ) -> None:
     # With less than all would take, arrays are mapped: what cannot be is the limit.
     room = (plan(RunScope(4), ALL, 2, set()).memory + plan(RunScope(5), ALL, 2, set()).least_memory) // 2
-    for module in ("generator.run", "generator.plan"):  # the dry run asks for itself
+    for module in ("generator.run", "generator.machine"):  # the dry run asks for itself
         monkeypatch.setattr(f"{module}.available_memory", lambda: room)
     command = ["generate", "--data", str(tmp_path), "--jobs", "2"]
     for options in (["--pieces", "5"], ["--pieces", "5", "--dry-run"]):

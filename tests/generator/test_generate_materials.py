@@ -74,8 +74,8 @@ def test_a_plan_of_single_materials_takes_what_those_take() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--materials", "KKK"], "'KKK' is no material; write the side to move first"),
-        (["--materials", "KvK,XvK"], "'XvK' is no material"),
+        (["--materials", "KKK"], "'KKK' is not a material; write the side to move first"),
+        (["--materials", "KvK,XvK"], "'XvK' is not a material"),
         (["--materials", ","], "no material is named; write materials like KKKvK,KKMvKM"),
         (["--materials", "KvK", "--pieces", "3"], "--pieces: not allowed with argument --materials"),
         (["--materials", "KKKKKKKKvK"], "makes tables of up to 8 pieces, and 9 were asked for"),

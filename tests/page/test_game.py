@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from page_driver import Desk
-from paths import ROOT
+from paths import GOLDEN
 from playwright.sync_api import expect
 
-GAMES = ROOT / "golden" / "games.pdn"
+GAMES = GOLDEN / "games.pdn"
 GAME = """[Event "An ending"]
 [GameType "25,W,8,8,A0,0"]
 [FEN "W:WKc1,Kd2,Ka3:BKe1"]

@@ -44,7 +44,9 @@ def test_block_counts_match_listed_blocks(pair: Material) -> None:
     counted = block_counts(pair)
     assert [(run.steps_to_go, run.blocks) for run in counted] == listed
     for run, (first, _) in zip(counted, blocks.runs, strict=True):
-        assert run.self_mirrored == (pair == pair.mirror and blocks.place(first, first + 1).bases[0, 1] < 0)
+        assert run.self_mirrored == (
+            pair == pair.mirror and blocks.place(first, first + 1).first_index[0, 1] < 0
+        )
 
 
 @pytest.mark.parametrize("most", [10**4, 10**6, 10**12])

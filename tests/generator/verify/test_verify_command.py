@@ -57,9 +57,13 @@ def test_advice_on_wrong_statistics_repairs_them(copy3: Path, tables3: Path, cap
 @pytest.mark.parametrize("command", ["verify", "stats", "records"])
 def test_missing_directory_exits_with_2(command: str, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "file").write_text("no directory")
-    for name in ("nowhere", "file"):
-        assert main([command, "--data", str(tmp_path / name)]) == 2
-        assert f"{tmp_path / name} is not a directory" in capsys.readouterr().err
+    missing, file = tmp_path / "nowhere", tmp_path / "file"
+    for path, message in (
+        (missing, f"there is no directory {missing}"),
+        (file, f"{file} is not a directory"),
+    ):
+        assert main([command, "--data", str(path)]) == 2
+        assert message in capsys.readouterr().err
 
 
 def test_seed_needs_a_number_and_a_sample(copy3: Path, capsys: Capture) -> None:
