@@ -46,7 +46,7 @@ NEVER = np.iinfo(np.uint16).max
 _TASK_POSITIONS = 50_000
 
 _SETTLED, _WINS, _LOSES = range(3)
-"""What is to be found for a position: nothing, its best move, or whether all its moves lose."""
+"""The task for a position: none, its best move, or whether all its moves lose."""
 
 Map = Callable[[Callable[[NDArray[np.int64]], None], Iterable[NDArray[np.int64]]], Iterator[None]]
 """Applies a function to each of many arguments, perhaps in threads, like `Executor.map`."""

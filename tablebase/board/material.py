@@ -145,7 +145,7 @@ class Material:
 def men_placements(own_men: int, other_men: int) -> int:
     """Return the number of placements of men of both sides: own men on rows 1-7, other men on rows 2-8.
 
-    The sum runs over the number `j` of own men on row 1. No other man may stand there, so the other men have
+    The sum runs over the number `j` of own men on row 1. No other man can be there, so the other men have
     28 - (own_men - j) squares left.
     """
     return sum(

@@ -17,7 +17,7 @@ class Road(StrEnum):
 
     ANYTHING = "anything"
     LONE_KING = "lone-king"
-    """The lone king stands on the main road; other pieces may stand there too."""
+    """The lone king is on the main road; other pieces may be there too."""
     LONE_KING_ONLY = "lone-king-only"
     """The lone king is the only piece on the main road."""
 
