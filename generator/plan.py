@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from generator.materials import RunScope, depends_on, successor_pairs, with_mirror
-from generator.solver import successors as afters
 from generator.solver.dtb_scores import dtb_score_bytes
+from generator.solver.successors import size_in_bytes
 from generator.solver.workspace import Workspace
 from tablebase.board.material import Material
 from tablebase.rules.ruleset import Ruleset
@@ -152,7 +152,7 @@ class Plan:
 
     def table_bytes(self, pair: Material) -> int:
         """Return the bytes of the successor tables of a pair."""
-        return sum(afters.size_in_bytes(material, self.with_scores) for material in with_mirror(pair))
+        return sum(size_in_bytes(material, self.with_scores) for material in with_mirror(pair))
 
     def result_bytes(self, pair: Material) -> int:
         """Return the bytes of the results of a pair: a byte a position for outcome with DTC, DTW, DTB."""

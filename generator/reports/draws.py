@@ -130,7 +130,7 @@ def leave_king_moves_alone(
     """Write the outcomes under the king-moves rule alone to the arena.
 
     A further rule only turns wins and losses into draws. So only stored cursed wins and blessed losses can
-    differ. Those that the king-moves rule does not draw become wins and losses.
+    differ. If the king-moves rule alone does not draw them, they become wins and losses.
 
     Args:
         values: outcomes under both rules of the slices of `tables_of_king_moves_alone`, with those of capture

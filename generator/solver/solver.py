@@ -4,8 +4,8 @@ The method is retrograde analysis, which Thompson used for chess endgames ("Retr
 Endgames", ICCA Journal, 1986) and the team of Chinook for checkers (R. Lake, J. Schaeffer and P. Lu, "Solving
 Large Retrograde Analysis Problems Using a Network of Workstations"; J. Schaeffer and others, "Building the
 Checkers 10-piece Endgame Databases", 2003). Here a slice is cut into blocks by the placement of all men, and
-the blocks are solved in such an order that captures and men's moves lead to solved positions only. What is
-left for each block are the passes over its king moves.
+the blocks are solved in such an order that captures and men's moves lead to solved positions only. Then the
+passes over the king moves of each block solve the rest.
 
 generator/solver/batch.py has the steps of one batch of blocks.
 """
